@@ -1,0 +1,71 @@
+# Every target sets up what it needs in .venv: a machine with Python 3.11+, make and g++ is enough.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
+CMAKE := $(BIN)/cmake
+NATIVE := CMakeLists.txt $(wildcard cpp/anabranch/*.hpp cpp/bindings/*.hpp cpp/bindings/*.cpp)
+
+.PHONY: help install install-dev demo test lint types cpp-test cpp-sanitize stubs format clean
+
+help:
+	@echo "make demo          check a game and search it"
+	@echo "make test          the whole test suite"
+	@echo "make install       just the environment, in .venv"
+	@echo "make lint types    ruff; mypy --strict"
+	@echo "make cpp-test      the engine's own tests; make cpp-sanitize runs them under ASan+UBSan and TSan"
+
+# The package and what it needs to run.
+install: $(VENV)/installed
+$(VENV)/python: constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(PIP) install -c constraints.txt pip
+	$(PIP) install -c constraints.txt scikit-build-core nanobind cmake ninja numpy numba msgspec tyro rich
+	@touch $@
+$(VENV)/installed: $(VENV)/python pyproject.toml $(NATIVE)
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(PIP) install -c constraints.txt --no-build-isolation --no-deps --editable .
+	@touch $@
+
+# What tests, lint and types need on top.
+install-dev: $(VENV)/installed-dev
+$(VENV)/installed-dev: $(VENV)/installed
+	$(PIP) install -c constraints.txt pytest pytest-xdist hypothesis scipy scipy-stubs open_spiel ruff mypy
+	@touch $@
+
+demo: install
+	$(BIN)/anabranch games
+	$(BIN)/anabranch check tic_tac_toe
+	$(BIN)/python examples/01_search.py
+
+test: install-dev
+	$(BIN)/python -m pytest -n 2
+
+lint: install-dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+format: install-dev
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+types: install-dev
+	$(BIN)/mypy
+
+cpp-test: install-dev
+	$(CMAKE) -S . -B build/cpp -G Ninja -DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(BIN)/ninja -DANABRANCH_TESTS=ON
+	$(CMAKE) --build build/cpp
+	build/cpp/engine_tests
+
+cpp-sanitize: install-dev
+	for kind in address,undefined thread; do \
+	  $(CMAKE) -S . -B build/cpp-$$kind -G Ninja -DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(BIN)/ninja -DANABRANCH_TESTS=ON -DANABRANCH_SANITIZE=$$kind && \
+	  $(CMAKE) --build build/cpp-$$kind && build/cpp-$$kind/engine_tests || exit 1; \
+	done
+
+# The native module's types, as the build generated them, copied beside the sources for mypy.
+stubs: install
+	cp "$$($(BIN)/python -c 'import anabranch._native as n, pathlib; print(pathlib.Path(n.__file__).parent)')/_native.pyi" src/anabranch/_native.pyi
+
+clean:
+	rm -rf build $(VENV)

@@ -1,0 +1,6 @@
+// One bind_<topic> per file; a binding translates and checks, and decides nothing.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+void bind_random(nanobind::module_& m);

@@ -1,0 +1,7 @@
+// The native module: a table of contents.
+#include "bindings.hpp"
+
+NB_MODULE(_native, m) {
+  m.doc() = "The engine of anabranch.";
+  bind_random(m);
+}

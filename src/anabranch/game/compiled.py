@@ -1,0 +1,106 @@
+"""Games written as verbs over fixed-size records: ordinary Python to read, native code to run."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from anabranch.errors import GameError
+from anabranch.game.game import Game, Rules
+from anabranch.game.interpreted import InterpretedRules
+from anabranch.game.random import Random
+from anabranch.game.record import pack
+
+_OWN = ("state", "key_record")
+
+
+class CompiledGame(Game):
+    """Rules that run at native speed. `__init__` fixes sizes and contents; verbs are ordinary methods.
+
+    Compiled, `self` is a read-only record of the numbers and arrays `__init__` stored; `state` is the record declared
+    in `self.state`. `Game(…, compiled=False)` runs the same source interpreted.
+    """
+
+    state: np.dtype[np.void]
+    key_record: np.dtype[np.void] | None = None
+    compiled: bool = True
+
+    if TYPE_CHECKING:
+
+        def turn(self, state: Any) -> int: ...
+        def legal(self, state: Any, player: int, actions: Any) -> int: ...
+        def step(self, state: Any, actions: Any, rewards: Any) -> None: ...
+
+    def _seal(self, compiled: bool, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        layout = getattr(self, "state", None)
+        if not isinstance(layout, np.dtype) or layout.names is None:
+            raise GameError(f"{self.name}: __init__ must set self.state = ab.record(…), found {layout!r}")
+        if self.has("key") and self.key_record is None:
+            raise GameError(f"{self.name}: the key verb needs self.key_record = ab.record(…)")
+        if (self.has("chance")) and self.outcomes < 1:
+            raise GameError(f"{self.name}: the chance verb needs self.outcomes, the most outcomes it lists")
+        for name, value in vars(self).items():
+            if isinstance(value, np.ndarray):
+                frozen = value.copy()
+                frozen.flags.writeable = False
+                object.__setattr__(self, name, frozen)
+        self.compiled = compiled
+        super()._seal(compiled, args, kwargs)
+
+    @cached_property
+    def rules(self) -> Rules:
+        return InterpretedRules(self)
+
+    def interpreted(self) -> CompiledGame:
+        """Return the same game with its verbs run as ordinary Python."""
+        args, kwargs = self._arguments
+        game: CompiledGame = type(self)(*args, compiled=False, **dict(kwargs))  # type: ignore[call-arg]
+        return game
+
+    @cached_property
+    def instance(self) -> npt.NDArray[np.void]:
+        """`self` as verbs see it when compiled: one record of every number and array `__init__` stored."""
+        values = {name: _storable(value) for name, value in vars(self).items() if not name.startswith("_")}
+        for name in ("players", "actions", "outcomes", "discount"):
+            values[name] = _storable(getattr(self, name))
+        kept = {name: value for name, value in sorted(values.items()) if value is not None and name not in _OWN}
+        instance = np.zeros((), pack({name: (value.dtype, value.shape) for name, value in kept.items()}))
+        for name, value in kept.items():
+            instance[name] = value
+        instance.flags.writeable = False
+        return instance
+
+    def field(self, data: bytes, name: str) -> Any:
+        if name not in (self.state.names or ()):
+            raise AttributeError(f"{self.name} states have no {name!r}; the record has {', '.join(self.state.names or ())}")
+        value = np.frombuffer(data, self.state)[0][name]
+        return value.copy() if isinstance(value, np.ndarray) else value.item()
+
+    def replace(self, data: bytes, **fields: Any) -> bytes:
+        """Return record bytes with some fields changed: how exact positions are set up in tests and tools."""
+        array = np.frombuffer(bytearray(data), self.state)
+        for name, value in fields.items():
+            array[name] = value
+        return array.tobytes()
+
+    def _identity(self) -> Any:
+        return (self.instance.dtype.descr.__repr__(), self.instance.tobytes(), self.state, super()._identity())
+
+
+def _storable(value: Any) -> npt.NDArray[Any] | None:
+    """Return a number, array or tuple of numbers as an array the instance record can hold, None if it cannot."""
+    if isinstance(value, (bool, int, float, np.number, np.bool_, np.ndarray)) or (
+        isinstance(value, (tuple, list)) and all(isinstance(x, (bool, int, float, np.number)) for x in value)
+    ):
+        array = np.asarray(value)
+        if array.dtype.kind in "biuf" and array.size:
+            return array
+    return None
+
+
+def random_words(random: Random) -> npt.NDArray[np.uint64]:
+    """Return a `Random` as compiled verbs hold it: one word of memory."""
+    return np.array([random.word], np.uint64)

@@ -1,0 +1,157 @@
+"""What every game is, whichever way its rules were written: sizes, names, states."""
+
+from __future__ import annotations
+
+import inspect
+from abc import ABCMeta
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any, ClassVar, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from anabranch.errors import GameError, UsageError
+from anabranch.game.random import Random, key_of
+from anabranch.game.state import State
+from anabranch.game.symmetry import Symmetry
+from anabranch.game.words import OPTIONAL, REQUIRED
+
+
+class Rules(Protocol):
+    """The verbs of a game on raw states (bytes or objects); everything above this line is written against it."""
+
+    def setup(self, random: Random) -> Any: ...
+    def turn(self, data: Any) -> int: ...
+    def legal(self, data: Any, player: int) -> list[int]: ...
+    def step(self, data: Any, actions: Sequence[int]) -> tuple[Any, list[float]]: ...
+    def chance(self, data: Any) -> list[tuple[int, float]]: ...
+    def draw(self, data: Any, random: Random) -> int: ...
+    def same(self, data: Any, player: int, action: int) -> int: ...
+    def key(self, data: Any) -> Any: ...
+    def bounds(self, data: Any) -> tuple[list[float], list[float]]: ...
+    def event(self, data: Any) -> tuple[int, ...]: ...
+    def observe(self, data: Any, player: int) -> npt.NDArray[np.float32]: ...
+
+
+class GameType(ABCMeta):
+    """Makes a game in two steps: the user's `__init__`, then `_seal`, which checks and freezes what it stored."""
+
+    def __call__(cls, *args: Any, compiled: bool = True, **kwargs: Any) -> Any:
+        try:
+            inspect.signature(cls.__init__).bind(None, *args, **kwargs)  # type: ignore[misc]
+        except TypeError as error:
+            known = ", ".join(list(inspect.signature(cls.__init__).parameters)[1:])  # type: ignore[misc]
+            raise UsageError(f"{cls.__name__}: {error}; its parameters are: {known or 'none'}") from None
+        game = super().__call__(*args, **kwargs)
+        game._seal(compiled, args, kwargs)
+        return game
+
+
+class Game(metaclass=GameType):
+    """Rules of play. Write one as `CompiledGame` (native speed) or `ObjectGame` (any Python)."""
+
+    players: int
+    actions: int
+    outcomes: int = 0  # the most outcomes a chance state lists
+    returns: tuple[float, float] = (-1.0, 1.0)  # the range of every player's total return
+    rewards_along: bool = False  # whether rewards also come before the last step
+    discount: float = 1.0  # γ, per decision
+    observation: tuple[int, ...] | None = None  # the shape of `planes` in `observe`
+    cycles: str | float | None = None  # None, "bootstrap", or the value of a repetition
+
+    _sealed: bool = False
+    _arguments: tuple[tuple[Any, ...], tuple[tuple[str, Any], ...]] = ((), ())
+    _verb_names: ClassVar[tuple[str, ...]] = ()
+
+    def _seal(self, compiled: bool, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        del compiled
+        self._arguments = (args, tuple(sorted(kwargs.items())))
+        for name in ("players", "actions"):
+            value = getattr(self, name, None)
+            if not isinstance(value, (int, np.integer)) or value < 1:
+                raise GameError(f"{self.name}: __init__ must set self.{name} to a positive integer, found {value!r}")
+        if self.players > 62:
+            raise GameError(f"{self.name}: at most 62 players, found {self.players}")
+        low, high = self.returns
+        if not (np.isfinite(low) and np.isfinite(high) and low <= high):
+            raise GameError(f"{self.name}: self.returns must be finite (low, high), found {self.returns!r}")
+        if not 0.0 <= self.discount <= 1.0:
+            raise GameError(f"{self.name}: self.discount must lie in [0, 1], found {self.discount!r}")
+        if isinstance(self.cycles, str) and self.cycles != "bootstrap":
+            raise GameError(f"{self.name}: self.cycles is None, 'bootstrap' or a number, found {self.cycles!r}")
+        for verb in REQUIRED:
+            if not self.has(verb):
+                raise GameError(f"{self.name}: the verb {verb!r} is missing")
+        if self.has("observe") and self.observation is None:
+            raise GameError(f"{self.name}: observe needs self.observation, the shape of what it writes")
+        self._sealed = True
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if self._sealed and not isinstance(getattr(type(self), name, None), cached_property):
+            raise AttributeError(f"{self.name} is fixed once made; make another one to change {name!r}")
+        object.__setattr__(self, name, value)
+
+    @property
+    def name(self) -> str:
+        """The name it is loaded by, or its class."""
+        return getattr(type(self), "title", type(self).__name__)
+
+    @cached_property
+    def rules(self) -> Rules:
+        """The verbs on raw states."""
+        raise NotImplementedError
+
+    def has(self, verb: str) -> bool:
+        """Whether the game defines an optional verb."""
+        if verb not in REQUIRED + OPTIONAL:
+            raise UsageError(f"{verb!r} is no verb; verbs are {', '.join(REQUIRED + OPTIONAL)}")
+        return callable(getattr(type(self), verb, None))
+
+    def start(self, seed: int = 0) -> State:
+        """Return the first state; games with a random set-up draw it from the seed."""
+        return State(self, self.rules.setup(Random(key_of((seed,)))))
+
+    def field(self, data: Any, name: str) -> Any:
+        """Return a named part of a raw state."""
+        return getattr(data, name)
+
+    # What a game may say in plain Python, all optional.
+
+    def symmetries(self) -> Sequence[Symmetry]:
+        """Relabellings under which the rules stay the same; the identity need not be listed."""
+        return ()
+
+    def text(self, state: State) -> str:
+        """Draw a state in characters."""
+        return repr(state.data)
+
+    def action_name(self, action: int) -> str:
+        """What people call an action."""
+        return str(action)
+
+    def parse_action(self, text: str) -> int:
+        """Read what people call an action (the inverse of `action_name`)."""
+        for action in range(self.actions):
+            if self.action_name(action) == text:
+                return action
+        raise UsageError(f"{self.name}: no action is called {text!r}")
+
+    def outcome_name(self, outcome: int) -> str:
+        """What people call an outcome of chance."""
+        return str(outcome)
+
+    def __repr__(self) -> str:
+        args, kwargs = self._arguments
+        inside = [repr(value) for value in args] + [f"{key}={value!r}" for key, value in kwargs]
+        return f"{self.name}({', '.join(inside)})"
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and self._identity() == other._identity()  # type: ignore[attr-defined]
+
+    def __hash__(self) -> int:
+        return hash((type(self), self._identity()))
+
+    def _identity(self) -> Any:
+        """What makes two instances of one class the same game."""
+        return self._arguments

@@ -1,0 +1,52 @@
+"""Find a game by name: a built-in one, `package.module:Name`, or `path/to/file.py:Name`."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from anabranch.errors import UnknownNameError, UsageError
+from anabranch.game.game import Game
+
+
+def load_from(where: str, name: str, **options: Any) -> Game:
+    """Make the game called `name` from a module or a file."""
+    module = _module_from_file(Path(where)) if where.endswith(".py") else _module(where)
+    made = getattr(module, name, None)
+    if made is None:
+        games = [key for key, value in vars(module).items() if isinstance(value, type) and issubclass(value, Game)]
+        raise UnknownNameError(f"game in {where}", name, games)
+    if not (isinstance(made, type) and issubclass(made, Game)):
+        raise UsageError(f"{where}:{name} is no game class; a game derives from ab.CompiledGame or ab.ObjectGame")
+    game: Game = made(**options)
+    return game
+
+
+def _module(name: str) -> ModuleType:
+    try:
+        return importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        if error.name and name.startswith(error.name):
+            raise UsageError(f"there is no module {name!r}; a file is named with its ending, e.g. {name}.py:Game") from None
+        raise
+
+
+def _module_from_file(path: Path) -> ModuleType:
+    if not path.is_file():
+        raise UsageError(f"there is no file {path}")
+    path = path.resolve()
+    name = "anabranch_file_" + "_".join(path.with_suffix("").parts[1:])
+    spec = importlib.util.spec_from_file_location(name, path)
+    if spec is None or spec.loader is None:
+        raise UsageError(f"{path} cannot be read as a Python file")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    folder = str(path.parent)
+    if folder not in sys.path:  # as `python file.py` would, so that helpers beside the file are found
+        sys.path.insert(0, folder)
+    spec.loader.exec_module(module)
+    return module

@@ -1,0 +1,95 @@
+"""Games of Python objects: the same verbs as pure functions of immutable, hashable states."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from anabranch.errors import GameError
+from anabranch.game.game import Game, Rules
+from anabranch.game.interpreted import checked_chances, checked_ids, checked_rewards, checked_turn, draw_from
+from anabranch.game.random import Random
+
+
+class ObjectGame(Game):
+    """Any Python as rules: prototypes, adapters, teaching. States are immutable and hashable; verbs return, never write.
+
+    setup(random) → state · turn(state) → int · legal(state, player) → ids · step(state, actions) → (state, rewards) ·
+    chance(state) → [(outcome, p)] · draw(state, random) → outcome · same(state, player, action) → action ·
+    key(state) → hashable · bounds(state) → (low, high) · event(state) → ints · observe(state, player) → array
+    """
+
+    if TYPE_CHECKING:
+
+        def setup(self, random: Random) -> Hashable: ...
+        def turn(self, state: Any) -> int: ...
+        def legal(self, state: Any, player: int) -> Iterable[int]: ...
+        def step(self, state: Any, actions: Sequence[int]) -> tuple[Hashable, Sequence[float]]: ...
+
+    def _seal(self, compiled: bool, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        if not callable(getattr(type(self), "setup", None)):
+            raise GameError(f"{self.name}: an object game needs setup(random), which returns the first state")
+        super()._seal(compiled, args, kwargs)
+
+    @cached_property
+    def rules(self) -> Rules:
+        return ObjectRules(self)
+
+
+class ObjectRules:
+    """Calls an object game's verbs and checks what they return."""
+
+    def __init__(self, game: Any) -> None:
+        self.game = game
+
+    def setup(self, random: Random) -> Any:
+        state = self.game.setup(random)
+        try:
+            hash(state)
+        except TypeError:
+            raise GameError(f"{self.game.name}: setup returned {type(state).__name__}, which is not hashable") from None
+        return state
+
+    def turn(self, data: Any) -> int:
+        return checked_turn(self.game, self.game.turn(data))
+
+    def legal(self, data: Any, player: int) -> list[int]:
+        return checked_ids(self.game, "legal", list(self.game.legal(data, player)), self.game.actions)
+
+    def step(self, data: Any, actions: Sequence[int]) -> tuple[Any, list[float]]:
+        answer = self.game.step(data, tuple(actions))
+        if not isinstance(answer, tuple) or len(answer) != 2:
+            raise GameError(f"{self.game.name}: step must return (state, rewards), found {answer!r}")
+        state, rewards = answer
+        return state, checked_rewards(self.game, rewards)
+
+    def chance(self, data: Any) -> list[tuple[int, float]]:
+        if not self.game.has("chance"):
+            raise GameError(f"{self.game.name}: a chance state, but the game has no chance verb")
+        return checked_chances(self.game, list(self.game.chance(data)))
+
+    def draw(self, data: Any, random: Random) -> int:
+        return int(self.game.draw(data, random)) if self.game.has("draw") else draw_from(self.chance(data), random)
+
+    def same(self, data: Any, player: int, action: int) -> int:
+        return int(self.game.same(data, player, action)) if self.game.has("same") else action
+
+    def key(self, data: Any) -> Any:
+        return self.game.key(data) if self.game.has("key") else data
+
+    def bounds(self, data: Any) -> tuple[list[float], list[float]]:
+        low, high = self.game.bounds(data)
+        return [float(x) for x in low], [float(x) for x in high]
+
+    def event(self, data: Any) -> tuple[int, ...]:
+        return tuple(int(word) for word in self.game.event(data))
+
+    def observe(self, data: Any, player: int) -> npt.NDArray[np.float32]:
+        planes = np.asarray(self.game.observe(data, player), dtype=np.float32)
+        if planes.shape != tuple(self.game.observation):
+            raise GameError(f"{self.game.name}: observe gave shape {planes.shape}, declared {self.game.observation}")
+        return planes

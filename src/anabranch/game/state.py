@@ -1,0 +1,172 @@
+"""One position as users see it: an immutable value, whichever way its game was written."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from anabranch.errors import IllegalActionError, UsageError
+from anabranch.game.random import Random, key_of, key_of_bytes
+from anabranch.game.words import CHANCE, IDLE, OVER, acting
+
+if TYPE_CHECKING:
+    from anabranch.game.game import Game
+
+
+class State:
+    """A position: ask whose turn it is and what is legal, and step to new positions; this one never changes."""
+
+    __slots__ = ("_turn", "data", "game")
+
+    def __init__(self, game: Game, data: Any) -> None:
+        self.game = game
+        self.data = data  # the record's bytes, or the state object of an object game
+        self._turn: int | None = None
+
+    @property
+    def turn_bits(self) -> int:
+        """The turn as the game says it: OVER, CHANCE, or acting players as bits."""
+        if self._turn is None:
+            self._turn = self.game.rules.turn(self.data)
+        return self._turn
+
+    @property
+    def turn(self) -> int | tuple[int, ...]:
+        """ab.OVER, ab.CHANCE, or a tuple of acting players."""
+        bits = self.turn_bits
+        return bits if bits in (OVER, CHANCE) else acting(bits)
+
+    @property
+    def over(self) -> bool:
+        """Whether nothing follows."""
+        return self.turn_bits == OVER
+
+    def legal(self, player: int | None = None) -> list[int]:
+        """Return the action ids a player may choose, ascending; the player may be left out when only one acts."""
+        seats = acting(self.turn_bits)
+        if player is None:
+            if len(seats) != 1:
+                raise UsageError(f"legal() needs a player here: {self._situation()}")
+            player = seats[0]
+        elif not 0 <= player < self.game.players:
+            raise UsageError(f"there is no player {player}; {self.game.name} has players 0 to {self.game.players - 1}")
+        return self.game.rules.legal(self.data, player) if player in seats else []
+
+    def choices(self, player: int) -> dict[int, list[int]]:
+        """Return a player's choices: representative id → all legal ids that do the same thing."""
+        groups: dict[int, list[int]] = {}
+        for action in self.legal(player):
+            groups.setdefault(self.game.rules.same(self.data, player, action), []).append(action)
+        return dict(sorted(groups.items()))
+
+    def outcomes(self) -> list[tuple[int, float]]:
+        """Return [(outcome, probability)] at a chance state; empty elsewhere."""
+        return self.game.rules.chance(self.data) if self.turn_bits == CHANCE else []
+
+    def step(self, action: int | Sequence[int]) -> tuple[State, npt.NDArray[np.float64]]:
+        """Return (next state, rewards per player) after an action, a joint action, or an outcome.
+
+        A joint action has one entry per acting player in seat order, or one per player with ab.IDLE for the others.
+        """
+        following, rewards = self.game.rules.step(self.data, self._row(action))
+        return State(self.game, following), np.array(rewards, dtype=np.float64)
+
+    def draw(self, seed: int, moment: int = 0) -> int:
+        """Return the outcome the *played* game sees here: a function of the episode's seed and the game's event.
+
+        Games without an `event` verb are told apart by `moment`, e.g. the number of steps played so far.
+        """
+        event = self.game.rules.event(self.data) if self.game.has("event") else (moment,)
+        return self.sample(Random(key_of((seed, *event))))
+
+    def sample(self, random: Random) -> int:
+        """Return an outcome drawn from the chances here with the given random numbers."""
+        if self.turn_bits != CHANCE:
+            raise UsageError(f"only chance states draw: {self._situation()}")
+        return self.game.rules.draw(self.data, random)
+
+    def observe(self, player: int | None = None) -> npt.NDArray[np.float32]:
+        """Return what a player sees, as the game's `observe` writes it for networks."""
+        if not self.game.has("observe"):
+            raise UsageError(f"{self.game.name} has no observe verb")
+        seats = acting(self.turn_bits)
+        if player is None:
+            player = seats[0] if seats else 0
+        return self.game.rules.observe(self.data, player)
+
+    def bounds(self) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+        """Return (low, high) on each player's remaining return: the game's `bounds`, else its declared returns."""
+        if self.game.has("bounds"):
+            low, high = self.game.rules.bounds(self.data)
+            return np.array(low), np.array(high)
+        low, high = self.game.returns
+        return np.full(self.game.players, low), np.full(self.game.players, high)
+
+    @property
+    def key(self) -> Any:
+        """What decides whether two states are one node: the game's key, else the whole state."""
+        return self.game.rules.key(self.data)
+
+    @property
+    def node_key(self) -> int:
+        """A 64-bit hash of the key of a compiled game, the same in every process."""
+        if not isinstance(self.key, bytes):
+            raise UsageError(f"{self.game.name} is an object game: its nodes are numbered by the path that made them")
+        return key_of_bytes(self.key)
+
+    def _row(self, action: int | Sequence[int]) -> list[int]:
+        """Check an action and spread it over all players."""
+        turn, players = self.turn_bits, self.game.players
+        if turn == OVER:
+            raise IllegalActionError(f"the game is over, nothing can be played: {self.game.name}\n{self}")
+        given = [int(action)] if isinstance(action, (int, np.integer)) else [int(a) for a in action]
+        row = [IDLE] * players
+        if turn == CHANCE:
+            # Outcomes that only `draw` knows cannot be listed; the game's own step judges them.
+            known = [outcome for outcome, _ in self.outcomes()] if self.game.has("chance") else given
+            if len(given) != 1 or given[0] not in known:
+                raise IllegalActionError(f"{action} is no outcome here; possible: {known}\n{self}")
+            row[0] = given[0]
+            return row
+        seats = acting(turn)
+        if len(given) == players and len(seats) < players:
+            if any(given[seat] != IDLE for seat in range(players) if seat not in seats):
+                raise IllegalActionError(f"{action} moves a player who is not acting: {self._situation()}")
+            given = [given[seat] for seat in seats]
+        if len(given) != len(seats):
+            raise IllegalActionError(f"{action} has {len(given)} entries: {self._situation()}")
+        for seat, choice in zip(seats, given, strict=True):
+            legal = self.game.rules.legal(self.data, seat)
+            if choice not in legal:
+                raise IllegalActionError(f"action {choice} is not legal for player {seat}; legal: {legal}\n{self}")
+            row[seat] = choice
+        return row
+
+    def _situation(self) -> str:
+        turn = self.turn
+        if turn == OVER:
+            return "the game is over"
+        return "the dice act" if turn == CHANCE else f"acting players are {turn}"
+
+    def __str__(self) -> str:
+        return self.game.text(self)
+
+    def __repr__(self) -> str:
+        return f"<State of {self.game.name}: {self._situation()}>"
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, State):
+            return NotImplemented
+        return bool((self.game is other.game or self.game == other.game) and self.data == other.data)
+
+    def __hash__(self) -> int:
+        return hash(self.data)
+
+    def __getattr__(self, name: str) -> Any:
+        """Offer the record's fields for drawing and analysis: `state.board` (a copy)."""
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return self.game.field(self.data, name)

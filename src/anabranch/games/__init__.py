@@ -1,0 +1,41 @@
+"""The built-in games by name, one file each: `ab.games.load("connect_four", rows=6)`."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+from anabranch.errors import UnknownNameError
+from anabranch.game.game import Game
+from anabranch.game.load import load_from
+
+_BUILT_IN = {
+    "connect_four": "ConnectFour",
+    "explicit": "Explicit",
+    "goofspiel": "Goofspiel",
+    "matrix": "Matrix",
+    "n_in_a_row": "NInARow",
+    "othello": "Othello",
+    "pig": "Pig",
+    "pyrat": "PyRat",
+    "random_game": "RandomGame",
+    "take_away": "TakeAway",
+    "tic_tac_toe": "TicTacToe",
+}
+
+
+def names() -> list[str]:
+    """Return the names of the built-in games."""
+    return sorted(_BUILT_IN)
+
+
+def load(name: str, **options: Any) -> Game:
+    """Make a game: a built-in name, `package.module:Name`, or `path/to/file.py:Name`; options go to its `__init__`."""
+    where, separator, member = name.rpartition(":")
+    if separator:
+        return load_from(where, member, **options)
+    if name not in _BUILT_IN:
+        raise UnknownNameError("game", name, _BUILT_IN)
+    module = importlib.import_module(f"anabranch.games.{name}")
+    game: Game = getattr(module, _BUILT_IN[name])(**options)
+    return game

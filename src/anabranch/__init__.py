@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from anabranch.game.compiled import CompiledGame as CompiledGame
     from anabranch.game.game import Game as Game
     from anabranch.game.objects import ObjectGame as ObjectGame
+    from anabranch.game.perft import PerftRow as PerftRow
+    from anabranch.game.perft import perft as perft
     from anabranch.game.random import Random as Random
     from anabranch.game.random import below as below
     from anabranch.game.random import uniform as uniform
@@ -34,12 +36,14 @@ _HOME = {
     "IDLE": "game.words",
     "ObjectGame": "game.objects",
     "OVER": "game.words",
+    "PerftRow": "game.perft",
     "Random": "game.random",
     "State": "game.state",
     "Symmetry": "game.symmetry",
     "below": "game.random",
     "board_cells": "game.symmetry",
     "copy": "game.record",
+    "perft": "game.perft",
     "player": "game.words",
     "record": "game.record",
     "uniform": "game.random",

@@ -1,0 +1,59 @@
+"""Take-away: take stones from a heap in turn; who takes the last one wins."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+import anabranch as ab
+from anabranch.game.parameters import whole
+
+
+class TakeAway(ab.CompiledGame):
+    """Take 1 to `most` of the stones in turn; who takes the last one wins.
+
+    Action a takes a + 1 stones. The player to move loses exactly when most + 1 divides the stones left: whatever k is
+    taken from such a heap, the reply most + 1 − k leaves another one.
+    """
+
+    title = "take_away"
+
+    def __init__(self, stones: int = 21, most: int = 3) -> None:
+        self.stones = whole("stones", stones, 1, 2**31 - 1)
+        self.players, self.actions = 2, whole("most", most, 1, 2**31 - 1)
+        self.digits = self.stones.bit_length()
+        self.observation = (self.digits,)  # the stones left in binary, lowest digit first
+        self.state = ab.record(stones=np.int32, mover=np.int8)
+
+    def setup(self, state: Any, random: Any) -> None:
+        state.stones = self.stones
+
+    def turn(self, state: Any) -> int:
+        return ab.OVER if state.stones == 0 else ab.player(state.mover)
+
+    def legal(self, state: Any, player: int, actions: Any) -> int:
+        count: int = min(self.actions, state.stones)
+        for action in range(count):
+            actions[action] = action
+        return count
+
+    def step(self, state: Any, actions: Any, rewards: Any) -> None:
+        mover = state.mover
+        state.stones -= actions[mover] + 1
+        state.mover = 1 - mover
+        if state.stones == 0:
+            rewards[mover], rewards[1 - mover] = 1.0, -1.0
+
+    def observe(self, state: Any, player: int, planes: Any) -> None:
+        for digit in range(self.digits):
+            planes[digit] = state.stones >> digit & 1
+
+    def action_name(self, action: int) -> str:
+        """Return how many stones are taken."""
+        return str(action + 1)
+
+    def text(self, state: ab.State) -> str:
+        """Draw the heap, up to sixty stones of it."""
+        heap = "o" * min(state.stones, 60) + "…" * (state.stones > 60)
+        return f"{heap}\n{state.stones} left, " + ("over" if state.over else f"player {state.mover} to move")

@@ -12,7 +12,7 @@ from anabranch.errors import GameError
 from anabranch.game.game import Game, Rules
 from anabranch.game.interpreted import InterpretedRules
 from anabranch.game.random import Random
-from anabranch.game.record import pack
+from anabranch.game.record import cells, pack
 
 _OWN = ("state", "key_record")
 
@@ -44,7 +44,7 @@ class CompiledGame(Game):
             raise GameError(f"{self.name}: the chance verb needs self.outcomes, the most outcomes it lists")
         for name, value in vars(self).items():
             if isinstance(value, np.ndarray):
-                frozen = value.copy()
+                frozen = cells(value.copy())  # items as Python ints: interpreted rules count like compiled ones
                 frozen.flags.writeable = False
                 object.__setattr__(self, name, frozen)
         self.compiled = compiled
@@ -87,7 +87,8 @@ class CompiledGame(Game):
         return array.tobytes()
 
     def _identity(self) -> Any:
-        return (self.instance.dtype.descr.__repr__(), self.instance.tobytes(), self.state, super()._identity())
+        # Not the arguments: they may be lists or arrays, which neither hash nor compare, and verbs cannot see them.
+        return (repr(self.instance.dtype.descr), self.instance.tobytes(), self.state)
 
 
 def _storable(value: Any) -> npt.NDArray[Any] | None:

@@ -11,6 +11,11 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from anabranch import errors as errors
     from anabranch import games as games
+    from anabranch.evaluate.batch import Batch as Batch
+    from anabranch.evaluate.batch import Evaluator as Evaluator
+    from anabranch.evaluate.native import Hashing as Hashing
+    from anabranch.evaluate.native import Rollout as Rollout
+    from anabranch.evaluate.native import Uniform as Uniform
     from anabranch.game.compiled import CompiledGame as CompiledGame
     from anabranch.game.game import Game as Game
     from anabranch.game.objects import ObjectGame as ObjectGame
@@ -28,8 +33,38 @@ if TYPE_CHECKING:
     from anabranch.game.words import IDLE as IDLE
     from anabranch.game.words import OVER as OVER
     from anabranch.game.words import player as player
+    from anabranch.search.config import Chance as Chance
+    from anabranch.search.config import Exp3 as Exp3
+    from anabranch.search.config import FirstPlay as FirstPlay
+    from anabranch.search.config import MatrixGame as MatrixGame
+    from anabranch.search.config import Puct as Puct
+    from anabranch.search.config import RegretMatching as RegretMatching
+    from anabranch.search.config import SearchConfig as SearchConfig
+    from anabranch.search.config import Transposition as Transposition
+    from anabranch.search.config import Ucb1 as Ucb1
+    from anabranch.search.config import VirtualLoss as VirtualLoss
+    from anabranch.search.reference import Reference as Reference
+    from anabranch.search.reference import search as search
+    from anabranch.search.result import Result as Result
 
 _HOME = {
+    "Evaluator": "evaluate.batch",
+    "Batch": "evaluate.batch",
+    "Hashing": "evaluate.native",
+    "Rollout": "evaluate.native",
+    "Uniform": "evaluate.native",
+    "Reference": "search.reference",
+    "Result": "search.result",
+    "VirtualLoss": "search.config",
+    "Transposition": "search.config",
+    "Chance": "search.config",
+    "Exp3": "search.config",
+    "MatrixGame": "search.config",
+    "RegretMatching": "search.config",
+    "FirstPlay": "search.config",
+    "Ucb1": "search.config",
+    "Puct": "search.config",
+    "SearchConfig": "search.config",
     "CHANCE": "game.words",
     "CompiledGame": "game.compiled",
     "Game": "game.game",
@@ -48,7 +83,7 @@ _HOME = {
     "record": "game.record",
     "uniform": "game.random",
 }
-_MODULES = ("errors", "games")
+_MODULES = ("errors", "games", "search")
 
 __all__ = [*sorted(_HOME), *_MODULES]  # pyright: ignore[reportUnsupportedDunderAll]
 __version__ = "0.1.0"

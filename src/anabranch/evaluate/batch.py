@@ -1,0 +1,149 @@
+"""What an evaluator is asked and what it may answer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Protocol, TypeAlias, runtime_checkable
+
+import numpy as np
+import numpy.typing as npt
+
+from anabranch.errors import EvaluatorError, UsageError
+from anabranch.game.state import State
+from anabranch.game.words import acting
+
+Floats: TypeAlias = npt.NDArray[np.float64]
+Answer: TypeAlias = tuple[Any, Any]
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Decision states that need an opinion. Everything but `states` is made when first asked for."""
+
+    states: Sequence[State]
+    keys: Sequence[int]  # the node key of each state
+    seed: int = 0  # mixed with a node key it gives an evaluator numbers of its own
+
+    def __len__(self) -> int:
+        return len(self.states)
+
+    @cached_property
+    def seats(self) -> list[tuple[int, ...]]:
+        """The acting players of each state."""
+        return [acting(state.turn_bits) for state in self.states]
+
+    @property
+    def joint(self) -> bool:
+        """Whether players choose at once anywhere in this batch: then there is one row of logits per player."""
+        return any(len(seats) > 1 for seats in self.seats)
+
+    @cached_property
+    def movers(self) -> npt.NDArray[np.int64]:
+        """The first acting player of each state."""
+        return np.array([seats[0] for seats in self.seats], np.int64)
+
+    @cached_property
+    def legal(self) -> npt.NDArray[np.bool_]:
+        """Which ids are legal: `[B, A]` for the mover, `[B, P, A]` where players choose at once."""
+        game = self.states[0].game
+        mask = np.zeros((len(self), game.players, game.actions), np.bool_)
+        for row, (state, seats) in enumerate(zip(self.states, self.seats, strict=True)):
+            for seat in seats:
+                mask[row, seat, state.legal(seat)] = True
+        return mask if self.joint else mask[np.arange(len(self)), self.movers]
+
+    @cached_property
+    def observations(self) -> npt.NDArray[np.float32]:
+        """What the mover sees, `[B, …]`; where players choose at once, what each player sees, `[B, P, …]`."""
+        if self.joint:
+            players = range(self.states[0].game.players)
+            return np.stack([np.stack([state.observe(p) for p in players]) for state in self.states])
+        return np.stack([state.observe(int(p)) for state, p in zip(self.states, self.movers, strict=True)])
+
+
+@runtime_checkable
+class Evaluator(Protocol):
+    """Positions in, (logits, values) out.
+
+    `logits` is `[B, A]` for one acting player or `[B, P, A]`, or None where every choice is equally likely; `values` is
+    `[B, P]` in seat order: the return each player can still expect.
+    """
+
+    def evaluate(self, batch: Batch) -> Answer: ...
+
+
+class Function:
+    """A plain function `batch → (logits, values)` as an evaluator."""
+
+    def __init__(self, function: Callable[[Batch], Answer]) -> None:
+        self.function = function
+
+    def evaluate(self, batch: Batch) -> Answer:
+        return self.function(batch)
+
+
+def as_evaluator(given: Any) -> Evaluator:
+    """Return an evaluator for an object with `evaluate` or for any callable."""
+    if isinstance(given, Evaluator):
+        return given
+    if callable(given):
+        return Function(given)
+    raise UsageError(f"an evaluator has evaluate(batch) or is a function of a batch; found {type(given).__name__}")
+
+
+@dataclass(frozen=True)
+class Opinion:
+    """What an evaluator thinks of one state: logits over action ids per acting player (None: uniform), and values."""
+
+    logits: tuple[Floats, ...] | None
+    values: list[float]
+
+
+def opinions(evaluator: Evaluator, batch: Batch) -> list[Opinion]:
+    """Ask an evaluator and check its answer; every error names the row and the state."""
+    answer = evaluator.evaluate(batch)
+    if not isinstance(answer, tuple) or len(answer) != 2:
+        raise EvaluatorError(f"evaluate must return (logits, values), found {type(answer).__name__}")
+    game = batch.states[0].game
+    values = _floats("values", answer[1])
+    if values.shape != (len(batch), game.players):
+        raise EvaluatorError(f"values have shape {values.shape}, expected {(len(batch), game.players)}")
+    _refuse(batch, "values", ~np.isfinite(values))
+    if answer[0] is None:
+        return [Opinion(None, row.tolist()) for row in values]
+    logits = _floats("logits", answer[0])
+    single, several = (len(batch), game.actions), (len(batch), game.players, game.actions)
+    if logits.shape != several and (logits.shape != single or batch.joint):
+        expected = several if batch.joint else f"{single} or {several}"
+        raise EvaluatorError(f"logits have shape {logits.shape}, expected {expected}")
+    made = []
+    for row, seats in enumerate(batch.seats):
+        mine = [logits[row, seat] if logits.ndim == 3 else logits[row] for seat in seats]
+        for seat, line in zip(seats, mine, strict=True):
+            # −∞ is how networks mask what is illegal; anywhere else it is an error like NaN and +∞.
+            bad = ~np.isfinite(line)
+            masked = np.isneginf(line)
+            masked[batch.states[row].legal(seat)] = False
+            if (bad & ~masked).any():
+                _refuse(batch, f"logits of player {seat}", (bad & ~masked)[None, :], row)
+        made.append(Opinion(tuple(mine), values[row].tolist()))
+    return made
+
+
+def _floats(name: str, given: Any) -> Floats:
+    try:
+        array = np.asarray(given)
+    except (TypeError, ValueError) as error:
+        raise EvaluatorError(f"{name} are no array: {error}") from None
+    if array.dtype.kind not in "fiu":
+        raise EvaluatorError(f"{name} have type {array.dtype}, expected real numbers")
+    return array.astype(np.float64)
+
+
+def _refuse(batch: Batch, name: str, bad: npt.NDArray[np.bool_], row: int | None = None) -> None:
+    if bad.any():
+        where, column = (int(i) for i in np.argwhere(bad)[0])
+        row = where if row is None else row
+        raise EvaluatorError(f"{name} are not finite: row {row}, index {column}, of the state\n{batch.states[row]}")

@@ -1,0 +1,231 @@
+"""Everything a search can be told, declared once: flags, TOML, JSON and docs come from these fields."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field, fields
+from typing import Annotated, Any, Literal, TypeAlias, get_args, get_origin, get_type_hints
+
+from anabranch.errors import UnknownNameError, UsageError
+
+Scale: TypeAlias = Literal["auto", "range", "node", "graph", "none"]
+Ties: TypeAlias = Literal["first", "random"]
+Weights: TypeAlias = Literal["D", "A", "B", "C"]
+ValueKind: TypeAlias = Literal["strategy", "visits"]
+
+
+@dataclass(frozen=True)
+class FirstPlay:
+    """What an untried choice is worth, in scaled units."""
+
+    kind: Literal["parent", "parent_minus", "reduced", "constant", "lowest"] = "reduced"
+    amount: float = 0.2
+
+    @classmethod
+    def parent(cls) -> FirstPlay:
+        """As much as its parent."""
+        return cls("parent", 0.0)
+
+    @classmethod
+    def parent_minus(cls, amount: float) -> FirstPlay:
+        """A fixed amount less than its parent."""
+        return cls("parent_minus", amount)
+
+    @classmethod
+    def reduced(cls, amount: float) -> FirstPlay:
+        """Less than its parent by amount · √(prior mass already tried): KataGo's rule."""
+        return cls("reduced", amount)
+
+    @classmethod
+    def constant(cls, amount: float) -> FirstPlay:
+        """A constant."""
+        return cls("constant", amount)
+
+    @classmethod
+    def lowest(cls) -> FirstPlay:
+        """The lower end of the scale."""
+        return cls("lowest", 0.0)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Puct:
+    """AlphaZero's rule: value plus a bonus for what the prior likes and few visits tried."""
+
+    c_init: Annotated[float, "exploration weight at the first visits"] = 1.25
+    c_log: Annotated[float, "how much the weight grows with the logarithm of the visits"] = 1.0
+    c_base: Annotated[float, "visits at which that growth sets in"] = 19652.0
+    c_off: Annotated[float, "added to the visits inside the logarithm"] = 1.0
+    epsilon: Annotated[float, "added to the visits under the root; 0 ignores the prior at the first choice"] = 1.0
+    scale: Annotated[Scale, "how values are mapped before the bonus is added"] = "auto"
+    first_play: Annotated[FirstPlay, "what an untried choice is worth"] = FirstPlay.reduced(0.2)
+    w0: Annotated[float, "how many visits the first-play value weighs in a tried choice's value"] = 0.0
+    weights: Annotated[Weights, "how a simultaneous player weighs the others' replies"] = "D"
+    ties: Annotated[Ties, "which of equal scores wins"] = "first"
+
+    def __post_init__(self) -> None:
+        _require(self.c_base > 0, "c_base", self.c_base, "positive")
+        _require(self.epsilon >= 0, "epsilon", self.epsilon, "at least 0")
+        _require(self.w0 >= 0, "w0", self.w0, "at least 0")
+        _check_literals(self)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ucb1:
+    """UCB1 (Auer et al. 2002), for search without priors: untried choices first, then value plus √(ln S / N)."""
+
+    c: Annotated[float, "exploration weight"] = math.sqrt(2.0)
+    scale: Annotated[Scale, "how values are mapped before the bonus is added"] = "auto"
+    first_play: Annotated[FirstPlay, "what an untried choice is worth, where w0 lets it count"] = FirstPlay.parent()
+    w0: Annotated[float, "how many visits the first-play value weighs in a tried choice's value"] = 0.0
+    weights: Annotated[Weights, "how a simultaneous player weighs the others' replies"] = "D"
+    ties: Annotated[Ties, "which of equal scores wins"] = "first"
+
+    def __post_init__(self) -> None:
+        _require(self.c >= 0, "c", self.c, "at least 0")
+        _require(self.w0 >= 0, "w0", self.w0, "at least 0")
+        _check_literals(self)
+
+
+@dataclass(frozen=True, kw_only=True)
+class VirtualLoss:
+    """What visits in flight do to the choices they took."""
+
+    mode: Annotated[Literal["loss", "visits", "off"], "count as visits that lost, as visits only, or not at all"] = (
+        "loss"
+    )
+
+    def __post_init__(self) -> None:
+        _check_literals(self)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RegretMatching:
+    """Regret matching+ at simultaneous nodes: its average strategy converges to equilibrium (two players, zero sum)."""
+
+    exploration: Annotated[float, "share of uniform play in what is drawn"] = 0.2
+    view: Annotated[Literal["difference", "own"], "what a player maximises; more than two acting: own"] = "difference"
+    value: Annotated[ValueKind, "a node's value: of the average strategies, or the mean of its visits"] = "strategy"
+
+    def __post_init__(self) -> None:
+        _require(0.0 < self.exploration <= 1.0, "exploration", self.exploration, "in (0, 1]")
+        _check_literals(self)
+
+
+@dataclass(frozen=True, kw_only=True)
+class MatrixGame:
+    """Solve the table of values at a simultaneous node for an equilibrium, again whenever its visits have grown."""
+
+    exploration: Annotated[float, "share of uniform play in what is drawn"] = 0.2
+    growth: Annotated[float, "relative growth of the visits after which the table is solved again"] = 0.05
+    value: Annotated[ValueKind, "a node's value: of the average strategies, or the mean of its visits"] = "strategy"
+
+    def __post_init__(self) -> None:
+        _require(0.0 < self.exploration <= 1.0, "exploration", self.exploration, "in (0, 1]")
+        _require(self.growth >= 0, "growth", self.growth, "at least 0")
+        _check_literals(self)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Exp3:
+    """Exp3 (Auer et al. 2002) at simultaneous nodes: exponential weights on importance-weighted payoffs."""
+
+    exploration: Annotated[float, "share of uniform play, also the learning rate"] = 0.2
+
+    def __post_init__(self) -> None:
+        _require(0.0 < self.exploration <= 1.0, "exploration", self.exploration, "in (0, 1]")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Chance:
+    """How dice are rolled inside the search."""
+
+    draw: Annotated[Literal["spread", "sampled"], "evenly spread draws, or independent ones"] = "spread"
+    exact_up_to: Annotated[int, "chance states with at most so many outcomes are enumerated"] = 0
+    draws: Annotated[int, "how many draws the first visit makes as one batch"] = 1
+    widen: Annotated[float | None, "c of the outcomes that may have children, ⌈c·N^α⌉; None: all"] = None
+    widen_power: Annotated[float, "α of the outcomes that may have children"] = 0.5
+    widen_cap: Annotated[int | None, "the most outcomes that may ever have children"] = None
+    offset: Annotated[float | None, "where the spread starts, at every node; None: drawn for each node"] = None
+
+    def __post_init__(self) -> None:
+        _require(self.exact_up_to >= 0, "exact_up_to", self.exact_up_to, "at least 0")
+        _require(self.draws >= 1, "draws", self.draws, "at least 1")
+        _require(self.widen is None or self.widen > 0, "widen", self.widen, "positive")
+        _require(0.0 <= self.widen_power <= 1.0, "widen_power", self.widen_power, "in [0, 1]")
+        _require(self.widen_cap is None or self.widen_cap >= 1, "widen_cap", self.widen_cap, "at least 1")
+        _require(self.offset is None or 0.0 <= self.offset < 1.0, "offset", self.offset, "in [0, 1)")
+        _check_literals(self)
+
+    def limit(self, visits: int) -> int | None:
+        """Return how many outcomes may have children at the given number of draws: K(N) = min(cap, ⌈c·N^α⌉)."""
+        if self.widen is None:
+            return self.widen_cap
+        count = math.ceil(self.widen * math.pow(visits, self.widen_power))
+        return count if self.widen_cap is None else min(self.widen_cap, count)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Transposition:
+    """What happens where lines of play meet again."""
+
+    merge: Annotated[bool, "equal states are one node; False grows a tree"] = True
+    on_visit: Annotated[
+        Literal["continue", "stop"], "walk through a better known child, or stop and use what it knows"
+    ] = "continue"
+    rho: Annotated[float, "stop: how many times its visits from here a child may have before the playout stops"] = 1.0
+    leak: Annotated[float, "stop: the probability of walking on all the same"] = 0.0
+
+    def __post_init__(self) -> None:
+        _require(self.rho > 0, "rho", self.rho, "positive")
+        _require(0.0 <= self.leak <= 1.0, "leak", self.leak, "in [0, 1]")
+        _check_literals(self)
+
+
+Selector: TypeAlias = Puct | Ucb1
+SimultaneousSelector: TypeAlias = Puct | Ucb1 | RegretMatching | MatrixGame | Exp3
+
+
+@dataclass(frozen=True, kw_only=True)
+class SearchConfig:
+    """One search: who selects how, how chance is drawn, what is shared, and the limits."""
+
+    selector: Annotated[Selector, "how a single acting player chooses"] = field(default_factory=Puct)
+    simultaneous: Annotated[
+        SimultaneousSelector | None, "how several acting players choose; None: each by `selector`"
+    ] = None
+    chance: Annotated[Chance, "how dice are rolled"] = field(default_factory=Chance)
+    transposition: Annotated[Transposition, "what happens where lines meet"] = field(default_factory=Transposition)
+    virtual_loss: Annotated[VirtualLoss, "what visits in flight do"] = field(default_factory=VirtualLoss)
+    max_nodes: Annotated[int | None, "the most nodes a graph may hold; then new leaves are frozen"] = None
+    seed: Annotated[int, "decides every random draw of the search"] = 0
+
+    def __post_init__(self) -> None:
+        _require(self.max_nodes is None or self.max_nodes >= 1, "max_nodes", self.max_nodes, "at least 1")
+        for part in fields(self):
+            value = getattr(self, part.name)
+            wanted = _PARTS.get(part.name)
+            if wanted and not isinstance(value, wanted):
+                names = " or ".join(kind.__name__ for kind in wanted)
+                raise UsageError(f"SearchConfig.{part.name} must be a {names}, found {value!r}")
+
+
+_PARTS: dict[str, tuple[type, ...]] = {
+    "selector": (Puct, Ucb1),
+    "simultaneous": (Puct, Ucb1, RegretMatching, MatrixGame, Exp3, type(None)),
+    "chance": (Chance,),
+    "transposition": (Transposition,),
+    "virtual_loss": (VirtualLoss,),
+}
+
+
+def _require(condition: bool, name: str, value: Any, wanted: str) -> None:
+    if not condition:
+        raise UsageError(f"{name} must be {wanted}, found {value!r}")
+
+
+def _check_literals(part: Any) -> None:
+    """Refuse a word that is none of the field's words, naming the nearest."""
+    for name, hint in get_type_hints(type(part)).items():
+        value = getattr(part, name)
+        if get_origin(hint) is Literal and value not in get_args(hint):
+            raise UnknownNameError(f"{type(part).__name__}.{name}", str(value), get_args(hint))

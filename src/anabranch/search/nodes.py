@@ -1,0 +1,186 @@
+"""The reference's graph: plain nodes and edges that hold exactly what MODEL section 2 says they hold."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from enum import Enum
+
+from anabranch.errors import GameError
+from anabranch.game.game import Game
+from anabranch.game.state import State
+from anabranch.game.words import CHANCE, OVER, acting
+
+Values = list[float]  # one component per player, in seat order
+Move = tuple[int, ...]  # the choice index of each acting player, or the index of an outcome
+
+
+class Kind(Enum):
+    """What a state asks for."""
+
+    OVER = "over"
+    CHANCE = "chance"
+    DECISION = "decision"
+
+
+class Edge:
+    """A joint choice or an outcome that was taken at least once: N(e), r(e), d(e), and a child or a frozen value."""
+
+    __slots__ = (
+        "chance",
+        "child",
+        "discount",
+        "frozen",
+        "in_flight",
+        "move",
+        "repeats",
+        "repetition",
+        "reward",
+        "visits",
+    )
+
+    def __init__(self, move: Move, reward: Values, discount: float, chance: float, repetition: float) -> None:
+        self.move = move
+        self.reward = reward
+        self.discount = discount
+        self.chance = chance  # p(o); 1 on decision edges
+        self.visits = 0
+        self.in_flight = 0
+        self.child: Node | None = None
+        self.frozen: Values | None = None  # r + d·U of a state without a node
+        self.repeats = 0  # C(e): visits ended by a repetition worth `repetition`
+        self.repetition = repetition
+
+    def value(self, player: int) -> float:
+        """Return q(e) = r + d·Q(child), or the frozen value; repetitions count as what the game says they are worth."""
+        if self.frozen is not None:
+            return self.frozen[player]
+        assert self.child is not None
+        known = self.reward[player] + self.discount * self.child.mean[player]
+        if self.repeats == 0:
+            return known
+        repeated = self.reward[player] + self.discount * self.repetition
+        return ((self.visits - self.repeats) * known + self.repeats * repeated) / self.visits
+
+
+class Node:
+    """One state: its kind, the evaluator's opinion U and prior, the search's opinion Q, and the edges taken."""
+
+    __slots__ = (
+        "acting",
+        "choices",
+        "completed",
+        "current",
+        "edges",
+        "exact",
+        "ids",
+        "key",
+        "kind",
+        "mean",
+        "opinion",
+        "outcomes",
+        "priors",
+        "regrets",
+        "solved_at",
+        "state",
+        "sums",
+    )
+
+    def __init__(self, state: State, key: int) -> None:
+        turn = state.turn_bits
+        self.state = state
+        self.key = key
+        self.kind = {OVER: Kind.OVER, CHANCE: Kind.CHANCE}.get(turn, Kind.DECISION)
+        self.acting = acting(turn)
+        self.ids = [state.choices(seat) for seat in self.acting]  # representative → the ids that do the same
+        self.choices = [list(groups) for groups in self.ids]
+        if not all(self.choices):
+            raise GameError(f"{state.game.name}: an acting player has no legal action in\n{state}")
+        listed = self.kind is Kind.CHANCE and state.game.has("chance")
+        self.outcomes = state.outcomes() if listed else []  # empty where chance can only be drawn
+        self.edges: dict[Move, Edge] = {}  # in creation order
+        self.opinion: Values | None = None  # U
+        self.priors: list[list[float]] = []
+        self.mean: Values = [0.0] * state.game.players  # Q
+        self.completed = 0  # visits of a chance node
+        self.exact = False
+        # What averaging selectors keep, one list per acting player: R or G, S, and the strategy last solved.
+        self.regrets = [[0.0] * len(ids) for ids in self.choices]
+        self.sums = [[0.0] * len(ids) for ids in self.choices]
+        self.current: list[list[float]] = []
+        self.solved_at = 1
+
+    @property
+    def edge_visits(self) -> int:
+        """Σ N(e)."""
+        return sum(edge.visits for edge in self.edges.values())
+
+    @property
+    def visits(self) -> int:
+        """N(n): 1 + Σ N(e) once evaluated; completed visits of a chance node; 1 where the game is over."""
+        if self.kind is Kind.OVER:
+            return 1
+        if self.kind is Kind.CHANCE:
+            return self.completed
+        return 0 if self.opinion is None else 1 + self.edge_visits
+
+    def children(self) -> Iterator[Node]:
+        """The nodes below, one per edge that has one."""
+        return (edge.child for edge in self.edges.values() if edge.child is not None)
+
+
+class ReferenceGraph:
+    """All nodes of one search, found by state."""
+
+    def __init__(self, game: Game) -> None:
+        self.game = game
+        self.nodes: list[Node] = []
+        self.index: dict[object, Node] = {}
+        # The range of q(e) seen at any refresh, per player: the scale `graph`.
+        self.low = [float("inf")] * game.players
+        self.high = [float("-inf")] * game.players
+
+    def check(self) -> None:
+        """Assert the invariants of MODEL section 2; tests call it after every search."""
+        for node in self.nodes:
+            for edge in node.edges.values():
+                assert edge.in_flight == 0, "nothing is in flight after a run"
+                if edge.visits > 0:
+                    assert edge.frozen is not None or (edge.child is not None and edge.child.visits > 0), (
+                        "an edge with visits has an evaluated child or is frozen"
+                    )
+                assert (edge.frozen is None) or (edge.child is None), "a frozen edge has no child"
+                assert 0 <= edge.repeats <= edge.visits, "repetitions are visits"
+            for prior in node.priors:
+                assert abs(sum(prior) - 1.0) < 1e-5, "priors sum to 1"
+            if node.outcomes:
+                assert abs(sum(p for _, p in node.outcomes) - 1.0) < 1e-5, "probabilities sum to 1"
+            assert all(value == value and abs(value) < float("inf") for value in node.mean), "values are finite"
+        assert len(self.reachable()) == len(self.nodes), "every node is reachable from the root"
+        if self.game.cycles is None:
+            self._assert_acyclic()
+
+    def reachable(self) -> set[Node]:
+        """Return all nodes below the root, and it."""
+        seen, waiting = {self.nodes[0]}, [self.nodes[0]]
+        while waiting:
+            for child in waiting.pop().children():
+                if child not in seen:
+                    seen.add(child)
+                    waiting.append(child)
+        return seen
+
+    def _assert_acyclic(self) -> None:
+        """Remove nodes without parents until none is left (Kahn 1962); a cycle would remain."""
+        parents = dict.fromkeys(self.nodes, 0)
+        for node in self.nodes:
+            for child in node.children():
+                parents[child] += 1
+        free = [node for node, count in parents.items() if count == 0]
+        removed = 0
+        while free:
+            removed += 1
+            for child in free.pop().children():
+                parents[child] -= 1
+                if parents[child] == 0:
+                    free.append(child)
+        assert removed == len(self.nodes), "no cycles unless the game declares them"

@@ -1,0 +1,173 @@
+"""What a search found: policies, visits and values at the root, and the line it expects."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from anabranch.game.state import State
+from anabranch.search.config import SearchConfig
+from anabranch.search.nodes import Edge, Kind, Node, ReferenceGraph
+from anabranch.search.selectors import marginals, policy
+
+Floats = npt.NDArray[np.float64]
+Action = int | tuple[int, ...]  # what State.step takes
+
+
+@dataclass(frozen=True)
+class Result:
+    """The outcome of a search. Arrays have one row per player and one column per action id."""
+
+    state: State
+    policy: Floats  # [P, A]; 0 for players who do not act and for ids that are not the representative of their choice
+    visits: npt.NDArray[np.int64]  # [P, A]
+    q: Floats  # [P, A]; NaN where never visited
+    prior: Floats  # [P, A]
+    value: Floats  # [P]
+    outcomes: list[tuple[int, float, int, Floats]]  # of a chance root: outcome, probability, visits, value
+    line: list[Action]
+    nodes: int
+    simulations: int
+    seconds: float
+    graph: ReferenceGraph = field(repr=False)
+
+    @property
+    def action(self) -> Action | None:
+        """The most likely choice: an id, a tuple of ids where players choose at once, None where nobody acts."""
+        turn = self.state.turn
+        if isinstance(turn, int):
+            return None
+        best = tuple(int(np.argmax(self.policy[seat])) for seat in turn)
+        return best[0] if len(best) == 1 else best
+
+    @property
+    def simulations_per_second(self) -> float:
+        """Simulations of this run divided by its time."""
+        return self.simulations / self.seconds if self.seconds > 0 else math.nan
+
+    def to_json(self) -> str:
+        """Return everything but the graph as JSON; values never visited are null."""
+        turn = self.state.turn
+        seats = [] if isinstance(turn, int) else list(turn)
+        rows = {
+            str(seat): [
+                {
+                    "action": action,
+                    "name": self.state.game.action_name(action),
+                    "prior": float(self.prior[seat, action]),
+                    "visits": int(self.visits[seat, action]),
+                    "policy": float(self.policy[seat, action]),
+                    "q": None if math.isnan(self.q[seat, action]) else float(self.q[seat, action]),
+                }
+                for action in self.state.choices(seat)
+            ]
+            for seat in seats
+        }
+        fan = [{"outcome": o, "probability": p, "visits": n, "value": q.tolist()} for o, p, n, q in self.outcomes]
+        facts: dict[str, Any] = {
+            "game": self.state.game.name,
+            "value": self.value.tolist(),
+            "action": self.action,
+            "players": rows,
+            "outcomes": fan,
+            "line": self.line,
+            "nodes": self.nodes,
+            "simulations": self.simulations,
+            "seconds": self.seconds,
+        }
+        return json.dumps(facts)
+
+    def __str__(self) -> str:
+        game, turn = self.state.game, self.state.turn
+        value = ", ".join(f"{x:+.4f}" for x in self.value)
+        lines = [f"{game.name}: value ({value}), {self.simulations} simulations, {self.nodes} nodes"]
+        for seat in () if isinstance(turn, int) else turn:
+            lines.append(f"player {seat}     prior    visits   policy     value")
+            for action in sorted(self.state.choices(seat), key=lambda a: (-self.policy[seat, a], a)):
+                q = self.q[seat, action]
+                lines.append(
+                    f"{game.action_name(action):>8} {self.prior[seat, action]:9.4f} {self.visits[seat, action]:9d} "
+                    f"{self.policy[seat, action]:8.4f} " + (f"{q:+9.4f}" if q == q else "        –")
+                )
+        for outcome, p, visits, worth in self.outcomes:
+            lines.append(
+                f"outcome {game.outcome_name(outcome):>6} p {p:.4f} visits {visits:7d} value " + _vector(worth)
+            )
+        if self.line:
+            lines.append("line " + " ".join(self._names()))
+        return "\n".join(lines)
+
+    def _names(self) -> list[str]:
+        """Name the moves of the line, replaying it for what each of them is."""
+        names, state, game = [], self.state, self.state.game
+        for action in self.line:
+            if isinstance(action, tuple):
+                names.append("(" + " ".join(game.action_name(a) for a in action) + ")")
+            else:
+                chance = isinstance(state.turn, int)
+                names.append(f"[{game.outcome_name(action)}]" if chance else game.action_name(action))
+            state = state.step(action)[0]
+        return names
+
+
+def _vector(values: Floats) -> str:
+    return "(" + ", ".join(f"{x:+.4f}" for x in values) + ")"
+
+
+def read_result(graph: ReferenceGraph, config: SearchConfig, simulations: int, seconds: float) -> Result:
+    """Read a result off the root of a graph."""
+    root, game = graph.nodes[0], graph.game
+    shape = (game.players, game.actions)
+    chances, visits, prior = np.zeros(shape), np.zeros(shape, np.int64), np.zeros(shape)
+    q = np.full(shape, np.nan)
+    for index, (seat, ids) in enumerate(zip(root.acting, root.choices, strict=True)):
+        if root.opinion is None:
+            break
+        seen = marginals(root, index, "D")
+        chances[seat, ids] = policy(root, index, config)
+        prior[seat, ids] = root.priors[index]
+        visits[seat, ids] = seen.visits
+        q[seat, ids] = [value if n > 0 else np.nan for value, n in zip(seen.values, seen.visits, strict=True)]
+    fan = [_outcome(root, edge, game.players) for edge in root.edges.values()] if root.kind is Kind.CHANCE else []
+    return Result(
+        state=root.state,
+        policy=chances,
+        visits=visits,
+        q=q,
+        prior=prior,
+        value=np.array(root.mean),
+        outcomes=sorted(fan, key=lambda row: row[0]),
+        line=_line(root),
+        nodes=len(graph.nodes),
+        simulations=simulations,
+        seconds=seconds,
+        graph=graph,
+    )
+
+
+def _outcome(node: Node, edge: Edge, players: int) -> tuple[int, float, int, Floats]:
+    outcome, p = node.outcomes[edge.move[0]] if node.outcomes else (edge.move[0], math.nan)
+    return outcome, p, edge.visits, np.array([edge.value(player) for player in range(players)])
+
+
+def _line(node: Node | None) -> list[Action]:
+    """Follow the most visited edge (the first of equals) until nothing was visited or the line repeats itself."""
+    line: list[Action] = []
+    seen: set[Node] = set()
+    while node is not None and node not in seen:
+        seen.add(node)
+        edge = max(node.edges.values(), key=lambda e: e.visits, default=None)
+        if edge is None or edge.visits == 0:
+            break
+        if node.kind is Kind.CHANCE:
+            line.append(node.outcomes[edge.move[0]][0] if node.outcomes else edge.move[0])
+        else:
+            ids = tuple(ids[choice] for ids, choice in zip(node.choices, edge.move, strict=True))
+            line.append(ids[0] if len(ids) == 1 else ids)
+        node = edge.child
+    return line

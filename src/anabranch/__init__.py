@@ -43,6 +43,8 @@ if TYPE_CHECKING:
     from anabranch.search.config import Transposition as Transposition
     from anabranch.search.config import Ucb1 as Ucb1
     from anabranch.search.config import VirtualLoss as VirtualLoss
+    from anabranch.search.exact import Solution as Solution
+    from anabranch.search.exact import solve as solve
     from anabranch.search.reference import Reference as Reference
     from anabranch.search.reference import search as search
     from anabranch.search.result import Result as Result
@@ -73,6 +75,7 @@ _HOME = {
     "OVER": "game.words",
     "PerftRow": "game.perft",
     "Random": "game.random",
+    "Solution": "search.exact",
     "State": "game.state",
     "Symmetry": "game.symmetry",
     "below": "game.random",
@@ -81,6 +84,7 @@ _HOME = {
     "perft": "game.perft",
     "player": "game.words",
     "record": "game.record",
+    "solve": "search.exact",
     "uniform": "game.random",
 }
 _MODULES = ("errors", "games", "search")

@@ -4,3 +4,4 @@
 #include <nanobind/nanobind.h>
 
 void bind_random(nanobind::module_& m);
+void bind_rules(nanobind::module_& m);

@@ -4,4 +4,5 @@
 NB_MODULE(_native, m) {
   m.doc() = "The engine of anabranch.";
   bind_random(m);
+  bind_rules(m);
 }

@@ -14,7 +14,7 @@ from anabranch.game.interpreted import InterpretedRules
 from anabranch.game.random import Random
 from anabranch.game.record import cells, pack
 
-_OWN = ("state", "key_record")
+_OWN = ("state", "key_record", "compiled")
 
 
 class CompiledGame(Game):
@@ -52,7 +52,11 @@ class CompiledGame(Game):
 
     @cached_property
     def rules(self) -> Rules:
-        return InterpretedRules(self)
+        if not self.compiled:
+            return InterpretedRules(self)
+        from anabranch.game.native.rules import NativeRules
+
+        return NativeRules(self)
 
     def interpreted(self) -> CompiledGame:
         """Return the same game with its verbs run as ordinary Python."""
@@ -75,7 +79,9 @@ class CompiledGame(Game):
 
     def field(self, data: bytes, name: str) -> Any:
         if name not in (self.state.names or ()):
-            raise AttributeError(f"{self.name} states have no {name!r}; the record has {', '.join(self.state.names or ())}")
+            raise AttributeError(
+                f"{self.name} states have no {name!r}; the record has {', '.join(self.state.names or ())}"
+            )
         value = np.frombuffer(data, self.state)[0][name]
         return value.copy() if isinstance(value, np.ndarray) else value.item()
 

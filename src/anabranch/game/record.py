@@ -41,11 +41,10 @@ def pack(fields: dict[str, Any]) -> np.dtype[np.void]:
 
 
 def _base(declared: Any) -> np.dtype[Any]:
-    layout = np.dtype(declared)
-    return layout.subdtype[0] if layout.subdtype else layout
+    return np.dtype(declared).base
 
 
-class Cells(np.ndarray):  # type: ignore[type-arg]
+class Cells(np.ndarray[Any, Any]):
     """An array whose items are Python ints and floats, as compiled code's 64-bit locals are; uint64 stays uint64."""
 
     def __getitem__(self, index: Any) -> Any:
@@ -104,6 +103,9 @@ class RecordView:
 
 def copy(target: Any, source: Any) -> None:
     """Copy one array into another of the same shape, item by item (in compiled verbs much cheaper to compile than `[:] =`)."""
-    flat_target, flat_source = target.reshape(-1), source.reshape(-1)
-    for index in range(flat_target.size):
+    if target.shape != source.shape:
+        raise ValueError(f"cannot copy an array of shape {source.shape} into one of shape {target.shape}")
+    # Through `flat`: in compiled verbs `reshape` would need Numba's runtime, and with it Numba at every start.
+    flat_target, flat_source = target.flat, source.flat
+    for index in range(target.size):
         flat_target[index] = flat_source[index]

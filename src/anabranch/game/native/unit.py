@@ -1,0 +1,83 @@
+"""Units of code: entries of a game that are compiled together, and had from memory, from disk, or from the compiler."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable
+from types import FunctionType
+from typing import TYPE_CHECKING, Any
+
+from anabranch.errors import CompileError
+from anabranch.game.native import cache, trial
+from anabranch.game.native.entries import ENTRIES, Entry, Layout
+from anabranch.game.native.fingerprint import fingerprint
+from anabranch.game.native.reachable import Reachable
+from anabranch.game.native.refusals import refuse
+
+if TYPE_CHECKING:
+    from anabranch.game.native.loader import Loaded
+
+_memory: dict[str, Loaded] = {}  # by fingerprint; code that was loaded once stays
+_lock = threading.RLock()
+
+
+def load_unit(game: Any, names: Iterable[str], entries: dict[str, Entry] = ENTRIES) -> Loaded:
+    """Return the addresses of some entries of a game, compiling them if no process on this machine has done so yet."""
+    chosen = {name: entries[name] for name in names}
+    layout = Layout.of(game)
+    verbs = {verb: _function(game, verb) for entry in chosen.values() for verb in entry.verbs}
+    functions = {name: entry.make(verbs) for name, entry in chosen.items()}
+    reachable = Reachable([*verbs.values(), *functions.values()])
+    name = fingerprint(chosen, layout, reachable)
+    with _lock:
+        if name not in _memory:
+            loaded = _from_disk(name)
+            if loaded is None:
+                refuse(game, verbs, reachable)
+                trial.play(game)
+                loaded = _compiled(game, name, chosen, layout, functions, reachable)
+            _memory[name] = loaded
+        return _memory[name]
+
+
+def _function(game: Any, verb: str) -> FunctionType:
+    function = getattr(type(game), verb)
+    function = getattr(function, "py_func", function)
+    if not isinstance(function, FunctionType):
+        raise CompileError(f"{game.name}: {verb} is a {type(function).__name__}; a compiled verb is an ordinary method")
+    return function
+
+
+def _from_disk(name: str) -> Loaded | None:
+    from anabranch.game.native import loader
+
+    unit = cache.read(name)
+    if unit is None:
+        return None
+    try:
+        return loader.load(unit)
+    except loader.MissingSymbolError:  # made by another build of Numba or of the system; compile afresh
+        return None
+
+
+def _compiled(
+    game: Any,
+    name: str,
+    entries: dict[str, Entry],
+    layout: Layout,
+    functions: dict[str, FunctionType],
+    reachable: Reachable,
+) -> Loaded:
+    from anabranch.game.native import loader
+    from anabranch.game.native.compiler import compile_entries
+
+    unit = compile_entries(game, entries, layout, functions, reachable)
+    try:
+        loaded = loader.load(unit)
+    except loader.MissingSymbolError as error:
+        raise CompileError(
+            f"{game.name}: {', '.join(entries)} use something that is not in this process ({error}); "
+            f"compiled=False plays the game interpreted"
+        ) from error
+    cache.write(name, unit)
+    return loaded

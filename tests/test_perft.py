@@ -44,7 +44,7 @@ def test_tic_tac_toe_whole_game():
 @pytest.mark.parametrize("stones", [1, 2, 5, 40])
 def test_take_away_games_are_compositions(stones):
     """Without a limit on taking, the games are the compositions of n: 2^(n−1), of which C(n−1, k−1) have k parts."""
-    rows = ab.perft(TakeAway(stones, most=stones), stones)
+    rows = ab.perft(TakeAway(stones, most=stones).interpreted(), stones)
     assert column(rows, "over") == [math.comb(stones - 1, parts - 1) for parts in range(1, stones + 1)]
     assert sum(column(rows, "over")) == 2 ** (stones - 1)
 
@@ -55,7 +55,7 @@ def test_take_away_games_are_compositions(stones):
         (TicTacToe().start(), 4),
         (Othello().start(), 4),
         (Othello(4).start(), 6),
-        (ConnectFour(rows=2, columns=3, line=3).start(), 6),
+        (ConnectFour(rows=2, columns=3, line=3).interpreted().start(), 6),
         (TakeAway(6).start(), 6),
     ],
 )

@@ -9,6 +9,8 @@ import numpy as np
 import anabranch as ab
 from anabranch.game.parameters import whole
 
+DIGITS = 31  # the same for every heap, so that all heaps share one compilation
+
 
 class TakeAway(ab.CompiledGame):
     """Take 1 to `most` of the stones in turn; who takes the last one wins.
@@ -20,10 +22,9 @@ class TakeAway(ab.CompiledGame):
     title = "take_away"
 
     def __init__(self, stones: int = 21, most: int = 3) -> None:
-        self.stones = whole("stones", stones, 1, 2**31 - 1)
+        self.stones = whole("stones", stones, 1, 2**DIGITS - 1)
         self.players, self.actions = 2, whole("most", most, 1, 2**31 - 1)
-        self.digits = self.stones.bit_length()
-        self.observation = (self.digits,)  # the stones left in binary, lowest digit first
+        self.observation = (DIGITS,)  # the stones left in binary, lowest digit first
         self.state = ab.record(stones=np.int32, mover=np.int8)
 
     def setup(self, state: Any, random: Any) -> None:
@@ -46,7 +47,7 @@ class TakeAway(ab.CompiledGame):
             rewards[mover], rewards[1 - mover] = 1.0, -1.0
 
     def observe(self, state: Any, player: int, planes: Any) -> None:
-        for digit in range(self.digits):
+        for digit in range(DIGITS):
             planes[digit] = state.stones >> digit & 1
 
     def action_name(self, action: int) -> str:

@@ -1,0 +1,256 @@
+"""N in a row for two or three players, on boards up to 100×100."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+import anabranch as ab
+from anabranch.errors import UnknownNameError, UsageError
+from anabranch.game.board import cell_name, draw_board, square_maps
+from anabranch.game.parameters import whole
+
+#: name → (size of the board, length of a line)
+PRESETS = {"small": (9, 4), "medium": (15, 5), "large": (30, 6), "huge": (50, 7), "giant": (100, 8)}
+WINDOW = 21  # what a network sees of a board, and the most of it that one move can choose from
+PLANES = 8
+PLACEMENT = np.array([1.0, -0.2, -1.0])  # to the first, second and third of three players
+DIRECTIONS = np.array([[0, 1], [1, 0], [1, 1], [1, -1]], np.int64)
+
+
+class NInARow(ab.CompiledGame):
+    """Players place stones in turn; `line` or more in a row wins, in any of the four directions.
+
+    A full board ends the game. Ranking of three players: the winner first; the others, or all on a full board, by
+    their chain profiles: the numbers of maximal runs of each length over the four directions (a lone stone is a run
+    of 1 in each), compared from the longest down, more is better; the lower seat goes first if all are equal.
+
+    Rewards, on the last move: "placement" pays +1, −0.2, −1 to first, second and third, and with two players +1 to
+    the winner, −1 to the loser, 0 on a full board; "win" pays 1 to a mover who makes a line and nothing else.
+
+    Moves are made in a window of 21×21, or the whole board if that is smaller. It is centred on the middle (rounded
+    down) of the box around all stones, the board's centre at first, and kept on the board. Action = row · side +
+    column in the window, with side = min(size, 21), from the top left. A window without an empty cell ends the game
+    like a full board.
+
+    Sizes: `NInARow(15, 5)`, or `NInARow(preset=…)`: small 9/4, medium 15/5, large 30/6, huge 50/7, giant 100/8.
+
+    A player observes 8 planes of 21×21: its stones in the window, the next player's, the previous player's (none
+    with two players), empty cells; then the same four for the whole board scaled to 21×21, each number the share of
+    its area. Boards smaller than the window are padded with zeros at the bottom and the right in the first four
+    planes.
+    """
+
+    title = "n_in_a_row"
+
+    def __init__(
+        self,
+        size: int | None = None,
+        line: int | None = None,
+        players: int = 3,
+        rewards: str = "placement",
+        *,
+        preset: str | None = None,
+    ) -> None:
+        if preset is not None and (size is not None or line is not None):
+            raise UsageError("n_in_a_row: give a preset, or size and line, not both")
+        if preset is not None and preset not in PRESETS:
+            raise UnknownNameError("n_in_a_row preset", preset, PRESETS)
+        if rewards not in ("placement", "win"):
+            raise UnknownNameError("reward scheme of n_in_a_row", rewards, ("placement", "win"))
+        usual_size, usual_line = PRESETS[preset or "small"]
+        self.size = whole("size", usual_size if size is None else size, 1, 100)
+        self.line = whole("line", usual_line if line is None else line, 1, self.size)
+        self.players = whole("players", players, 2, 3)
+        self.side = min(self.size, WINDOW)
+        self.actions = self.side * self.side
+        self.placement = rewards == "placement"
+        self.returns = (-1.0 if self.placement else 0.0, 1.0)
+        self.observation = (PLANES, WINDOW, WINDOW)
+        self.state = ab.record(
+            board=(np.int8, (self.size, self.size)),  # 0 empty, else seat + 1
+            runs=(
+                np.int16,
+                (self.players, self.line),
+            ),  # [seat, l − 1]: maximal runs of length l, the last of l or more
+            ply=np.int16,
+            rows=(np.int8, 2),  # first and last row of the box around all stones
+            columns=(np.int8, 2),
+            over=np.bool_,
+        )
+
+    def setup(self, state: Any, random: Any) -> None:
+        for end in range(2):
+            state.rows[end] = self.size // 2
+            state.columns[end] = self.size // 2
+
+    def turn(self, state: Any) -> int:
+        return ab.OVER if state.over else ab.player(state.ply % self.players)
+
+    def legal(self, state: Any, player: int, actions: Any) -> int:
+        top, left = origin(state.rows, self.size, self.side), origin(state.columns, self.size, self.side)
+        count = 0
+        for row in range(self.side):
+            for column in range(self.side):
+                if state.board[top + row, left + column] == 0:
+                    actions[count] = row * self.side + column
+                    count += 1
+        return count
+
+    def step(self, state: Any, actions: Any, rewards: Any) -> None:
+        mover = state.ply % self.players
+        action = actions[mover]
+        row = origin(state.rows, self.size, self.side) + action // self.side
+        column = origin(state.columns, self.size, self.side) + action % self.side
+        state.board[row, column] = mover + 1
+        widen(state.rows, row, state.ply)
+        widen(state.columns, column, state.ply)
+        state.ply += 1
+
+        won = False
+        for direction in range(4):
+            down, right = DIRECTIONS[direction, 0], DIRECTIONS[direction, 1]
+            before = run_from(state.board, row, column, -down, -right)
+            after = run_from(state.board, row, column, down, right)
+            # The new stone joins the runs on both sides of it into one.
+            length = min(before + 1 + after, self.line)
+            if before > 0:
+                state.runs[mover, before - 1] -= 1
+            if after > 0:
+                state.runs[mover, after - 1] -= 1
+            state.runs[mover, length - 1] += 1
+            won = won or length == self.line
+        if won:
+            state.over = True
+            if not self.placement:
+                rewards[mover] = 1.0
+            elif self.players == 2:
+                rewards[mover], rewards[1 - mover] = 1.0, -1.0
+            else:
+                pay_places(state.runs, mover, rewards)
+        elif is_full(state, self.size, self.side):
+            state.over = True
+            if self.placement and self.players == 3:
+                pay_places(state.runs, -1, rewards)
+
+    def observe(self, state: Any, player: int, planes: Any) -> None:
+        size, side, players = self.size, self.side, self.players
+        top, left = origin(state.rows, size, side), origin(state.columns, size, side)
+        for row in range(side):
+            for column in range(side):
+                mark = state.board[top + row, left + column]
+                planes[3 if mark == 0 else (mark - 1 - player) % players, row, column] = 1.0
+        for row in range(WINDOW):
+            for column in range(WINDOW):
+                pool(state.board, player, players, row, column, planes)
+
+    def symmetries(self) -> Sequence[ab.Symmetry]:
+        """The seven turns and flips of a board that fits the window; on others the window's rounding breaks them."""
+        if self.size > WINDOW:
+            return []
+        found = []
+        for board, view in zip(square_maps(self.size), square_maps(WINDOW), strict=True):
+            window = np.arange(WINDOW * WINDOW).reshape(WINDOW, WINDOW)
+            rows, columns = np.divmod(board.reshape(self.size, self.size), self.size)
+            window[: self.size, : self.size] = rows * WINDOW + columns  # padding stays
+            cells = np.concatenate([np.tile(window.reshape(1, -1), (4, 1)), np.tile(view.reshape(1, -1), (4, 1))])
+            cells += np.arange(PLANES).reshape(-1, 1) * WINDOW * WINDOW
+            found.append(ab.Symmetry(actions=tuple(board.tolist()), cells=tuple(cells.reshape(-1).tolist())))
+        return found
+
+    def text(self, state: ab.State) -> str:
+        top, left = origin(state.rows, self.size, self.side), origin(state.columns, self.size, self.side)
+        board = state.board[top : top + self.side, left : left + self.side].tolist()
+        lines = [[".xo#"[mark] for mark in row] for row in board]
+        heading = "over" if state.over else f"{'xo#'[state.ply % self.players]} to move"
+        if self.side < self.size:
+            heading += f"; rows {top} to {top + self.side - 1}, columns {left} to {left + self.side - 1} of {self.size}"
+        return draw_board(lines) + "\n" + heading
+
+    def action_name(self, action: int) -> str:
+        """Return the cell's name as `text` shows it; on large boards that is a cell of the window."""
+        return cell_name(action, self.side, self.side)
+
+
+def origin(ends: Any, size: int, side: int) -> int:
+    """Return where the window begins along one axis, given the first and last stone on it."""
+    return int(max(0, min((ends[0] + ends[1]) // 2 - side // 2, size - side)))
+
+
+def widen(ends: Any, place: int, ply: int) -> None:
+    """Let the box around the stones reach a new one."""
+    ends[0] = place if ply == 0 else min(ends[0], place)
+    ends[1] = place if ply == 0 else max(ends[1], place)
+
+
+def run_from(board: Any, row: int, column: int, down: int, right: int) -> int:
+    """Return how many stones like the one at a cell follow it without a gap in a direction."""
+    mark, size, length = board[row, column], board.shape[0], 0
+    row += down
+    column += right
+    while 0 <= row < size and 0 <= column < size and board[row, column] == mark:
+        length += 1
+        row += down
+        column += right
+    return length
+
+
+def is_full(state: Any, size: int, side: int) -> bool:
+    """Whether the window has no empty cell left; it takes as many stones as it has cells."""
+    if state.ply < side * side:
+        return False
+    top, left = origin(state.rows, size, side), origin(state.columns, size, side)
+    for row in range(top, top + side):
+        for column in range(left, left + side):
+            if state.board[row, column] == 0:
+                return False
+    return True
+
+
+def pay_places(runs: Any, winner: int, rewards: Any) -> None:
+    """Rank three players, the winner (-1 if there is none) first, and pay each its place."""
+    for seat in range(3):
+        place = 0
+        for other in range(3):
+            if other != seat and seat != winner and (other == winner or ranks_before(runs, other, seat)):
+                place += 1
+        rewards[seat] = PLACEMENT[place]
+
+
+def ranks_before(runs: Any, one: int, other: int) -> bool:
+    """Whether one player's chain profile beats another's."""
+    for length in range(runs.shape[1] - 1, -1, -1):
+        if runs[one, length] != runs[other, length]:
+            return bool(runs[one, length] > runs[other, length])
+    return one < other
+
+
+def pool(board: Any, player: int, players: int, row: int, column: int, planes: Any) -> None:
+    """Write one cell of the scaled board: for each kind of cell, the share of the area it covers.
+
+    With sizes in units of 1/21 of a board's cell everything is whole: scaled cell i covers [i·S, (i+1)·S), cell r
+    of the board covers [21·r, 21·(r+1)).
+    """
+    size = board.shape[0]
+    mine, following, previous, empty = 0, 0, 0, 0
+    for y in range(row * size // WINDOW, ((row + 1) * size - 1) // WINDOW + 1):
+        height = min((row + 1) * size, (y + 1) * WINDOW) - max(row * size, y * WINDOW)
+        for x in range(column * size // WINDOW, ((column + 1) * size - 1) // WINDOW + 1):
+            area = height * (min((column + 1) * size, (x + 1) * WINDOW) - max(column * size, x * WINDOW))
+            mark = board[y, x]
+            seat = (mark - 1 - player) % players
+            if mark == 0:
+                empty += area
+            elif seat == 0:
+                mine += area
+            elif seat == 1:
+                following += area
+            else:
+                previous += area
+    whole_area = size * size
+    planes[4, row, column] = mine / whole_area
+    planes[5, row, column] = following / whole_area
+    planes[6, row, column] = previous / whole_area
+    planes[7, row, column] = empty / whole_area

@@ -145,9 +145,9 @@ class Position:
 
     seats: tuple[int, ...]
     choices: tuple[tuple[int, ...], ...]  # per acting player, representative ids
-    chances: tuple[float, ...]  # at chance only
+    chances: Floats  # at chance only
     children: list[int]
-    rewards: list[list[float]]
+    rewards: Floats  # [edge, player]
 
     def edges(self) -> Iterator[tuple[int, ...]]:
         """Yield joint choices, the last player's running fastest."""
@@ -167,11 +167,11 @@ def _explore(start: State, max_states: int) -> tuple[dict[Any, int], list[Positi
         state = states[len(positions)]
         turn = state.turn_bits
         seats = acting(turn)
-        position = Position(seats, (), (), [], [])
+        position = Position(seats, (), np.zeros(0), [], np.zeros((0, game.players)))
         rows: list[list[int]] = []
         if turn == CHANCE:
             outcomes = state.outcomes()
-            position.chances = tuple(chance for _, chance in outcomes)
+            position.chances = np.array([chance for _, chance in outcomes])
             rows = [[outcome] + [IDLE] * (game.players - 1) for outcome, _ in outcomes]
         elif turn != OVER:
             position.choices = tuple(tuple(state.choices(seat)) for seat in seats)
@@ -182,6 +182,7 @@ def _explore(start: State, max_states: int) -> tuple[dict[Any, int], list[Positi
                 for seat, choice in zip(seats, joint, strict=True):
                     row[seat] = choice
                 rows.append(row)
+        paid = []
         for row in rows:
             data, rewards = game.rules.step(state.data, row)
             child = State(game, data)
@@ -191,7 +192,9 @@ def _explore(start: State, max_states: int) -> tuple[dict[Any, int], list[Positi
                     raise UsageError(f"{game.name} has more than {max_states} states; raise max_states to go on")
                 states.append(child)
             position.children.append(number)
-            position.rewards.append(rewards)
+            paid.append(rewards)
+        if paid:
+            position.rewards = np.array(paid)
         positions.append(position)
     return index, positions, states
 
@@ -238,7 +241,7 @@ def _components(positions: Sequence[Position]) -> Iterator[list[int]]:
 
 def _cells(game: Game, position: Position, values: Floats) -> Floats:
     """Return r + γ·V of every joint choice, one axis per acting player and a last one over players."""
-    cells: Floats = np.array(position.rewards) + game.discount * values[position.children]
+    cells: Floats = position.rewards + game.discount * values[position.children]
     return cells.reshape(*(len(choices) for choices in position.choices), game.players)
 
 
@@ -265,16 +268,12 @@ def _value(game: Game, position: Position, values: Floats) -> Floats:
     """Return the value vector of one state from its children's."""
     if not position.children:
         return np.zeros(game.players)
-    if position.chances:
-        value: Floats = np.zeros(game.players)
-        for chance, child, rewards in zip(position.chances, position.children, position.rewards, strict=True):
-            value += chance * (rewards + values[child])
-        return value
+    if len(position.chances):
+        return np.asarray(position.chances @ (position.rewards + values[position.children]))
     wide = [axis for axis, choices in enumerate(position.choices) if len(choices) > 1]
     if len(wide) <= 1:  # the common case, without the machinery below
-        worth: Floats = np.array(position.rewards) + game.discount * values[position.children]
-        best = int(np.argmax(worth[:, position.seats[wide[0]]])) if wide else 0
-        return np.asarray(worth[best])
+        worth: Floats = position.rewards + game.discount * values[position.children]
+        return np.asarray(worth[worth[:, position.seats[wide[0]]].argmax() if wide else 0])
     value, strategies = _play(game, position, values)
     for strategy in strategies:
         value = np.tensordot(strategy, value, axes=(0, 0))
@@ -376,7 +375,7 @@ def _shortest_loop(positions: Sequence[Position], component: set[int]) -> list[t
 
 
 def _edge_name(game: Game, position: Position, state: State, edge: int) -> str:
-    if position.chances:
+    if len(position.chances):
         return f"chance: {game.outcome_name(state.outcomes()[edge][0])}"
     joint = list(position.edges())[edge]
     return ", ".join(f"player {s}: {game.action_name(a)}" for s, a in zip(position.seats, joint, strict=True))

@@ -13,6 +13,7 @@ from anabranch.game.game import Game, Rules
 from anabranch.game.interpreted import InterpretedRules
 from anabranch.game.random import Random
 from anabranch.game.record import cells, pack
+from anabranch.game.words import VERB_ARGUMENTS, VERBS
 
 _OWN = ("state", "key_record", "compiled")
 
@@ -42,7 +43,10 @@ class CompiledGame(Game):
             raise GameError(f"{self.name}: the key verb needs self.key_record = ab.record(…)")
         if (self.has("chance")) and self.outcomes < 1:
             raise GameError(f"{self.name}: the chance verb needs self.outcomes, the most outcomes it lists")
-        for name, value in vars(self).items():
+        for verb in VERBS:
+            if self.has(verb):
+                _check_arguments(self, verb)
+        for name, value in self._stored().items():
             if isinstance(value, np.ndarray):
                 frozen = cells(value.copy())  # items as Python ints: interpreted rules count like compiled ones
                 frozen.flags.writeable = False
@@ -64,10 +68,18 @@ class CompiledGame(Game):
         game: CompiledGame = type(self)(*args, compiled=False, **dict(kwargs))  # type: ignore[call-arg]
         return game
 
+    def _stored(self) -> dict[str, Any]:
+        """Return what `__init__` stored, and what the class body did under other names."""
+        stored: dict[str, Any] = {}
+        for kind in reversed(type(self).__mro__):
+            if issubclass(kind, CompiledGame) and kind is not CompiledGame:
+                stored.update(vars(kind))
+        return stored | vars(self)
+
     @cached_property
     def instance(self) -> npt.NDArray[np.void]:
-        """`self` as verbs see it when compiled: one record of every number and array `__init__` stored."""
-        values = {name: _storable(value) for name, value in vars(self).items() if not name.startswith("_")}
+        """`self` as verbs see it when compiled: one record of every number and array that it or its class stores."""
+        values = {name: _storable(value) for name, value in self._stored().items() if not name.startswith("_")}
         for name in ("players", "actions", "outcomes", "discount"):
             values[name] = _storable(getattr(self, name))
         kept = {name: value for name, value in sorted(values.items()) if value is not None and name not in _OWN}
@@ -95,6 +107,20 @@ class CompiledGame(Game):
     def _identity(self) -> Any:
         # Not the arguments: they may be lists or arrays, which neither hash nor compare, and verbs cannot see them.
         return (repr(self.instance.dtype.descr), self.instance.tobytes(), self.state)
+
+
+def _check_arguments(game: CompiledGame, verb: str) -> None:
+    """Refuse a verb that cannot be called with what verbs are given."""
+    method, given = getattr(type(game), verb), ("self", *VERB_ARGUMENTS[verb])
+    code = getattr(method, "__code__", None)
+    if code is None:
+        return
+    needed = code.co_argcount - len(method.__defaults__ or ())
+    if not needed <= len(given) <= code.co_argcount or code.co_kwonlyargcount > len(method.__kwdefaults__ or ()):
+        found = ", ".join(code.co_varnames[: code.co_argcount + code.co_kwonlyargcount])
+        raise GameError(
+            f"{game.name}: {verb} takes ({', '.join(given)}), found ({found}), {code.co_filename}:{code.co_firstlineno}"
+        )
 
 
 def _storable(value: Any) -> npt.NDArray[Any] | None:

@@ -36,7 +36,9 @@ class InterpretedRules:
 
     def legal(self, data: bytes, player: int) -> list[int]:
         buffer = cells(np.zeros(self.game.actions, np.int32))
-        return _written(self.game, "legal", buffer, self.game.legal(self._view(data), player, buffer), self.game.actions)
+        return _written(
+            self.game, "legal", buffer, self.game.legal(self._view(data), player, buffer), self.game.actions
+        )
 
     def step(self, data: bytes, actions: Sequence[int]) -> tuple[bytes, list[float]]:
         view, rewards = self._view(data), np.zeros(self.game.players)
@@ -53,11 +55,13 @@ class InterpretedRules:
 
     def draw(self, data: bytes, random: Random) -> int:
         if self.game.has("draw"):
-            return int(self.game.draw(self._view(data), random))
+            return checked_integer(self.game, "draw", self.game.draw(self._view(data), random))
         return draw_from(self.chance(data), random)
 
     def same(self, data: bytes, player: int, action: int) -> int:
-        return int(self.game.same(self._view(data), player, action)) if self.game.has("same") else action
+        if not self.game.has("same"):
+            return action
+        return checked_integer(self.game, "same", self.game.same(self._view(data), player, action))
 
     def key(self, data: bytes) -> bytes:
         if not self.game.has("key"):
@@ -89,9 +93,17 @@ def checked_turn(game: Any, turn: Any) -> int:
     """Return a turn that names OVER, CHANCE or existing players."""
     if not isinstance(turn, (int, np.integer)) or not CHANCE <= turn < 1 << game.players:
         raise GameError(
-            f"{game.name}: turn returned {turn!r}; it must be ab.OVER, ab.CHANCE, or ab.player(i) with i < {game.players}"
+            f"{game.name}: turn returned {turn!r}; "
+            f"it must be ab.OVER, ab.CHANCE, or ab.player(i) with i < {game.players}"
         )
     return int(turn)
+
+
+def checked_integer(game: Any, verb: str, answer: Any) -> int:
+    """Return an answer that is an integer; None and floats are slips."""
+    if not isinstance(answer, (int, np.integer)):
+        raise GameError(f"{game.name}: {verb} must return an integer, found {answer!r}")
+    return int(answer)
 
 
 def checked_ids(game: Any, verb: str, ids: Sequence[Any], limit: int | None) -> list[int]:

@@ -4,16 +4,31 @@ from __future__ import annotations
 
 OVER = 0  #: `turn`: nobody acts any more
 CHANCE = -1  #: `turn`: the dice act
-IDLE = -(2**31)  #: in `step`: the entry of a player who is not acting (as an index it is out of bounds, never "the last")
+IDLE = -(
+    2**31
+)  #: in `step`: the entry of a player who is not acting (as an index it is out of bounds, never "the last")
 EVENT_WORDS = 4  #: how many integers `event` may write
 
 REQUIRED = ("turn", "legal", "step")
 OPTIONAL = ("setup", "chance", "draw", "same", "key", "bounds", "event", "observe")
 VERBS = REQUIRED + OPTIONAL
+VERB_ARGUMENTS = {  # of a compiled game, after `self`
+    "turn": ("state",),
+    "legal": ("state", "player", "actions"),
+    "step": ("state", "actions", "rewards"),
+    "setup": ("state", "random"),
+    "chance": ("state", "outcomes", "chances"),
+    "draw": ("state", "random"),
+    "same": ("state", "player", "action"),
+    "key": ("state", "key"),
+    "bounds": ("state", "low", "high"),
+    "event": ("state", "event"),
+    "observe": ("state", "player", "planes"),
+}
 
 
 def player(seat: int) -> int:
-    """Return the turn of one player; add several for players who choose at once: `player(0) + player(1)`."""
+    """Return the turn of one player; the sum of several is the turn of players who choose at once."""
     return 1 << seat
 
 

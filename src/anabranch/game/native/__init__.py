@@ -4,10 +4,13 @@ rules.py        the verbs of one instance, run natively
 unit.py         verbs that are compiled together: from memory, from disk, or compiled
 entries.py      what is compiled: one function per verb, its arguments as plain C types
 reachable.py    the functions a verb reaches, and copies of them
+twins.py        library helpers as compiled verbs see them
 refusals.py     what a verb may not reach, said before Numba says it
 trial.py        a few plies interpreted, before anything is compiled
 fingerprint.py  one name for everything that decides the code
 cache.py        object code on disk
-compiler.py     Numba → LLVM → object code (the only file that imports Numba, with those named there)
+compiler.py     Numba → LLVM → object code (it and passes.py import Numba, nobody else does at a warm start)
+passes.py       what is changed in Numba's way of compiling
+explain.py      what Numba says about errors, in the user's terms
 loader.py       object code → addresses
 """

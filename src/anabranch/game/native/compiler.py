@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from types import FunctionType
 from typing import Any
 
@@ -19,15 +19,15 @@ import llvmlite.binding as llvm
 import numba
 import numpy as np
 from numba.core import types
-from numba.core.errors import NumbaError, NumbaWarning, UnsupportedError
+from numba.core.errors import NumbaWarning, UnsupportedError
 
 from anabranch.errors import CompileError
 from anabranch.game.native.cache import ObjectCode
 from anabranch.game.native.entries import Entry, Layout
+from anabranch.game.native.explain import explained
 from anabranch.game.native.loader import target_machine
 from anabranch.game.native.passes import VerbCompiler
-from anabranch.game.native.reachable import Reachable
-from anabranch.game.native.refusals import where
+from anabranch.game.native.reachable import Reachable, verb_function, where
 
 _OPTIONS = {
     "boundscheck": True,  # an overrun of `legal` must not write past its buffer
@@ -54,16 +54,20 @@ def compile_entries(
         for name, entry in entries.items():
             try:
                 text = _llvm(compiled[functions[name]], entry, layout)
-            except NumbaError as error:
+            except Exception as error:  # most are NumbaError; some slips come out as a bare KeyError
                 _refuse_answers(game, entry, compiled)
                 if counting or isinstance(error, UnsupportedError):
-                    raise _explained(game, name, error, reachable) from error
+                    raise explained(game, name, entry, error, reachable) from error
                 break
             _refuse_answers(game, entry, compiled)
             parts[name] = _named(text, name)
         if len(parts) == len(entries):
             break
-    return _object_code(parts)
+    code = _object_code(parts, compiled.values())
+    python = [name for name in code.externals if name.startswith(("Py", "_Py", "numba_gil"))]
+    if python:  # the engine runs without Python's lock
+        raise CompileError(f"{game.name}: {', '.join(entries)} call the Python interpreter ({', '.join(python)})")
+    return code
 
 
 def _llvm(dispatcher: Any, entry: Entry, layout: Layout) -> str:
@@ -97,12 +101,13 @@ def _symbol(name: str) -> str:
     return f"anabranch_{name}"
 
 
-def _object_code(parts: Mapping[str, Any]) -> ObjectCode:
+def _object_code(parts: Mapping[str, Any], compiled: Iterable[Any]) -> ObjectCode:
     """Return machine code in which nothing but the entries can be seen, and list what it needs from outside."""
     symbols = {name: _symbol(name) for name in parts}
     module, *others = parts.values()
     for other in others:
         module.link_in(other)
+    _resolve_recursion(module, compiled)
     for each in (*module.functions, *module.global_variables):
         if not each.is_declaration and each.name not in symbols.values():
             each.linkage = llvm.Linkage.internal
@@ -118,53 +123,43 @@ def _object_code(parts: Mapping[str, Any]) -> ObjectCode:
     return ObjectCode(symbols, externals, target_machine().emit_object(module))
 
 
+_UNRESOLVED = ".numba.unresolved$"
+
+
+def _resolve_recursion(module: Any, compiled: Iterable[Any]) -> None:
+    """Define what Numba leaves open where functions call each other in a circle: variables with the address of one.
+
+    The function is in the code of its own dispatcher, which may bring further such variables.
+    """
+    texts: list[str] = []
+    while True:
+        undefined = [each.name for each in module.global_variables if each.is_declaration]
+        names = [name.removeprefix(_UNRESOLVED) for name in undefined if name.startswith(_UNRESOLVED)]
+        if names and not texts:
+            texts = [each.inspect_llvm(signature) for each in compiled for signature in each.signatures]
+        homes = {name: text for name in names for text in texts if _defines(text, name)}
+        if not homes:  # nothing is left open, or it is nowhere and the loader will name it
+            return
+        for name, text in homes.items():
+            address = f'@"{_UNRESOLVED}{name}" = constant ptr @"{name}"\ndeclare void @"{name}"()'
+            module.link_in(llvm.parse_assembly(text))
+            module.link_in(llvm.parse_assembly(address))
+
+
+def _defines(text: str, name: str) -> bool:
+    return re.search(rf"^define [^@]*@{re.escape(name)}\(", text, re.MULTILINE) is not None
+
+
 def _refuse_answers(game: Any, entry: Entry, compiled: Mapping[FunctionType, Any]) -> None:
     """Refuse a verb that must return an integer and may return something else."""
     if not entry.integer:
         return
     [verb] = entry.verbs
-    function = getattr(type(game), verb)
-    for overload in compiled[getattr(function, "py_func", function)].overloads.values():
+    function = verb_function(game, verb)
+    for overload in compiled[function].overloads.values():
         answer = overload.signature.return_type
         if not isinstance(answer, (types.Integer, types.Boolean)):
             kind = (
                 "nothing" if answer == types.none else str(answer).replace("OptionalType", "sometimes nothing, else ")
             )
             raise CompileError(f"{game.name}: {verb}, {where(function)}: must return an integer, but returns {kind}")
-
-
-# What Numba says about errors: the cause on some line, and where it happened, innermost first.
-_PLACE = re.compile(r'File "([^"]+)", line (\d+)')
-_NOISE = re.compile(
-    r"^(Failed in .* pipeline|During: |There are \d+ candidate|.*candidate implementation|>>> |raised from |$)"
-)
-
-
-def _explained(game: Any, entry: str, error: NumbaError, reachable: Reachable) -> CompileError:
-    """Return Numba's error in the user's terms: which verb, which file and line, and the line that says why."""
-    text = re.sub(r"\x1b\[[0-9;]*m", "", str(error))
-    lines = [line.strip() for line in text.splitlines()]
-    reason = next((line for line in lines if not _NOISE.match(line)), "it gave no reason")
-    signature = next((line.removeprefix(">>> ") for line in lines if line.startswith(">>> ")), None)
-    if signature and reason.endswith("signature:"):
-        reason = f"{reason} {signature}"
-    place = _place(text, error, reachable)
-    return CompileError(
-        f"{game.name}: {entry} cannot be compiled{f', {place}' if place else ''}: {reason} "
-        f"(Numba's full message is the cause of this error; compiled=False plays it anyway)"
-    )
-
-
-def _place(text: str, error: NumbaError, reachable: Reachable) -> str | None:
-    """Return the innermost file:line of the message that lies in a function of the user's."""
-    found = [(file, int(line)) for file, line in _PLACE.findall(text)]
-    location = getattr(error, "loc", None)
-    if location is not None:
-        found.append((location.filename, location.line))
-    for file, line in found:
-        for function in reachable.functions:
-            code = function.__code__
-            last = max((number for *_, number in code.co_lines() if number), default=code.co_firstlineno)
-            if code.co_filename.endswith(file.rpartition("/")[2]) and code.co_firstlineno <= line <= last:
-                return where(function, line)
-    return None

@@ -16,6 +16,7 @@ from functools import lru_cache
 from types import CellType, CodeType, FunctionType, ModuleType
 from typing import Any
 
+from anabranch.errors import CompileError
 from anabranch.game.native.twins import TWINS
 
 # Numba knows functions of these by themselves (or nobody does); they are left as they are.
@@ -115,6 +116,20 @@ class Reachable:
                 if name in names["closure"]:
                     cell.cell_contents = names["closure"][name]
         return made
+
+
+def verb_function(game: Any, verb: str) -> FunctionType:
+    """Return the function behind a verb."""
+    function = getattr(type(game), verb)
+    function = getattr(function, "py_func", function)
+    if not isinstance(function, FunctionType):
+        raise CompileError(f"{game.name}: {verb} is a {type(function).__name__}; a compiled verb is an ordinary method")
+    return function
+
+
+def where(function: FunctionType, line: int | None = None) -> str:
+    """Return file:line of a function, or of a line in it."""
+    return f"{function.__code__.co_filename}:{line or function.__code__.co_firstlineno}"
 
 
 def is_plain(value: Any) -> bool:

@@ -2,40 +2,50 @@
 
 from __future__ import annotations
 
+import builtins
 import inspect
 from collections.abc import Mapping
 from types import FunctionType, ModuleType
 from typing import Any
 
 from anabranch.errors import CompileError, suggestion
-from anabranch.game.native.reachable import Reachable, references
+from anabranch.game.native.reachable import MISSING, Reachable, references, where
 
 _GENERATOR = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
+
+_TALK = ("breakpoint", "eval", "exec", "input", "open", "print")
 
 
 def refuse(game: Any, verbs: Mapping[str, FunctionType], reachable: Reachable) -> None:
     """Raise CompileError for the first thing that cannot be compiled and has a better explanation than Numba's."""
     for verb, function in verbs.items():
-        _refuse_generator(game, verb, function)
-        _refuse_attributes(game, verb, function)
+        if function.__code__.co_flags & _GENERATOR:
+            raise CompileError(f"{game.name}: {verb}, {where(function)}: a verb is no generator and no coroutine")
     for function in reachable.functions:
+        if "__class__" in function.__code__.co_freevars:
+            raise CompileError(
+                f"{game.name}: {function.__qualname__}, {where(function)}: super() cannot be compiled; "
+                f"name the class, e.g. Base.{function.__name__}(self, …)"
+            )
         for use in reachable.uses[function]:
-            place = f"{game.name}: {function.__qualname__}, {where(function, use.reference.line)}"
-            written = ".".join(use.reference.path)
-            if _is_random(use.value) or (
-                use.read < len(use.reference.path) and written.startswith(("np.random", "numpy.random"))
-            ):
+            path, place = use.reference.path, f"{function.__qualname__}, {where(function, use.reference.line)}"
+            if _is_random(use.value) or (_is_numpy(use.value) and path[use.read : use.read + 1] == ("random",)):
                 raise CompileError(
-                    f"{place}: {written} draws random numbers nobody can repeat; "
+                    f"{game.name}: {place}: {'.'.join(path)} draws random numbers nobody can repeat; "
                     f"draw in `setup` or `draw` with ab.below(random, n) or ab.uniform(random)"
                 )
-            if use.reference.path[0] == "__class__":
-                raise CompileError(f"{place}: super() cannot be compiled; name the class: Base.step(self, …)")
+            if use.value is MISSING and use.read > 1:
+                raise CompileError(
+                    f"{game.name}: {place}: {'.'.join(path[: use.read - 1])} has no {path[use.read - 1]!r}"
+                )
+            if use.value is MISSING and not hasattr(builtins, path[0]):
+                raise CompileError(f"{game.name}: {place}: the name {path[0]!r} is not defined")
+            if use.value is MISSING and path[0] in _TALK:
+                raise CompileError(f"{game.name}: {place}: {path[0]}() cannot be compiled; debug with compiled=False")
 
 
-def where(function: FunctionType, line: int | None = None) -> str:
-    """Return file:line of a function, or of a line in it."""
-    return f"{function.__code__.co_filename}:{line or function.__code__.co_firstlineno}"
+def _is_numpy(value: Any) -> bool:
+    return isinstance(value, ModuleType) and value.__name__ == "numpy"
 
 
 def _is_random(value: Any) -> bool:
@@ -46,32 +56,26 @@ def _is_random(value: Any) -> bool:
     return module in ("random", "numpy.random.mtrand") or getattr(value, "__module__", None) in ("random", "secrets")
 
 
-def _refuse_generator(game: Any, verb: str, function: FunctionType) -> None:
-    if function.__code__.co_flags & _GENERATOR:
-        raise CompileError(
-            f"{game.name}: {verb}, {where(function)}: a verb is a plain function, no generator or coroutine"
-        )
-
-
-def _refuse_attributes(game: Any, verb: str, function: FunctionType) -> None:
-    """Refuse `self.x` where the instance's record has no x."""
-    stored = game.instance.dtype.names or ()
-    self_name = function.__code__.co_varnames[0]
+def refuse_fields(game: Any, verb: str, function: FunctionType) -> None:
+    """Raise CompileError for `self.x` or `state.x` where the record has no x, which the trial may have missed."""
+    records = {"self": game.instance.dtype, "state": game.state, "key": game.key_record if verb == "key" else None}
+    arguments = dict(zip(function.__code__.co_varnames, ("self", "state", "key"), strict=False))
     for reference in references(function.__code__):
-        if reference.scope != "local" or reference.path[0] != self_name or len(reference.path) < 2:
+        record = records.get(arguments.get(reference.path[0], ""))
+        if reference.scope != "local" or record is None or len(reference.path) < 2:
             continue
-        name = reference.path[1]
-        if name in stored:
+        name, known = reference.path[1], record.names or ()
+        if name in known:
             continue
         place = f"{game.name}: {verb}, {where(function, reference.line)}"
-        value = getattr(game, name, None)
-        if callable(value):
-            raise CompileError(
-                f"{place}: self.{name}() cannot be compiled; make it a module's function, called {name}(self, …)"
-            )
-        if hasattr(game, name):
+        if arguments[reference.path[0]] == "self" and hasattr(game, name):
+            value = getattr(game, name)
+            if callable(value):
+                raise CompileError(
+                    f"{place}: self.{name}() cannot be compiled; make it a module's function, called {name}(self, …)"
+                )
             raise CompileError(
                 f"{place}: self.{name} is a {type(value).__name__}; compiled verbs read numbers, NumPy arrays and "
                 f"tuples of numbers, stored by __init__ under names without a leading underscore"
             )
-        raise CompileError(f"{place}: self has no {name!r}.{suggestion(name, stored)}")
+        raise CompileError(f"{place}: {reference.path[0]} has no {name!r}.{suggestion(name, known)}")

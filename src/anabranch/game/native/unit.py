@@ -11,8 +11,8 @@ from anabranch.errors import CompileError
 from anabranch.game.native import cache, trial
 from anabranch.game.native.entries import ENTRIES, Entry, Layout
 from anabranch.game.native.fingerprint import fingerprint
-from anabranch.game.native.reachable import Reachable
-from anabranch.game.native.refusals import refuse
+from anabranch.game.native.reachable import Reachable, verb_function
+from anabranch.game.native.refusals import refuse, refuse_fields
 
 if TYPE_CHECKING:
     from anabranch.game.native.loader import Loaded
@@ -25,7 +25,7 @@ def load_unit(game: Any, names: Iterable[str], entries: dict[str, Entry] = ENTRI
     """Return the addresses of some entries of a game, compiling them if no process on this machine has done so yet."""
     chosen = {name: entries[name] for name in names}
     layout = Layout.of(game)
-    verbs = {verb: _function(game, verb) for entry in chosen.values() for verb in entry.verbs}
+    verbs = {verb: verb_function(game, verb) for entry in chosen.values() for verb in entry.verbs}
     functions = {name: entry.make(verbs) for name, entry in chosen.items()}
     reachable = Reachable([*verbs.values(), *functions.values()])
     name = fingerprint(chosen, layout, reachable)
@@ -35,17 +35,11 @@ def load_unit(game: Any, names: Iterable[str], entries: dict[str, Entry] = ENTRI
             if loaded is None:
                 refuse(game, verbs, reachable)
                 trial.play(game)
+                for verb, function in verbs.items():
+                    refuse_fields(game, verb, function)
                 loaded = _compiled(game, name, chosen, layout, functions, reachable)
             _memory[name] = loaded
         return _memory[name]
-
-
-def _function(game: Any, verb: str) -> FunctionType:
-    function = getattr(type(game), verb)
-    function = getattr(function, "py_func", function)
-    if not isinstance(function, FunctionType):
-        raise CompileError(f"{game.name}: {verb} is a {type(function).__name__}; a compiled verb is an ordinary method")
-    return function
 
 
 def _from_disk(name: str) -> Loaded | None:

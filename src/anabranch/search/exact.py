@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -13,12 +10,16 @@ import numpy.typing as npt
 from anabranch.errors import CycleError, GameError, MissingExtraError, UsageError
 from anabranch.game.game import Game
 from anabranch.game.state import State
-from anabranch.game.words import CHANCE, IDLE, OVER, acting
+from anabranch.search.finite import FiniteGame, Position, components, describe_loop, explore
 
 Floats = npt.NDArray[np.float64]
 
 SWEEPS = 1_000_000  # over one loop of states, before we give up
 SAME = 1e-9  # sums of payoffs that differ by less, relative to their size, are the same sum
+NO_VALUE = {
+    True: "declare self.cycles = 'bootstrap' if such loops end by chance, and it is solved by iteration",
+    False: "a fixed value for repetitions depends on the path, so a state alone has no value",
+}
 
 
 def solve(start: State | Game, max_states: int = 1_000_000, tolerance: float = 1e-12) -> Solution:
@@ -38,26 +39,26 @@ def solve(start: State | Game, max_states: int = 1_000_000, tolerance: float = 1
     """
     if isinstance(start, Game):
         start = start.start()
-    game = start.game
-    index, positions, states = _explore(start, max_states)
+    finite = explore(start, max_states)
+    game, _, _, positions = finite
     values = np.zeros((len(positions), game.players))
-    for component in _components(positions):
+    for component in components(positions):
         first = component[0]
         if len(component) == 1 and first not in positions[first].children:
             values[first] = _value(game, positions[first], values)
-            continue
-        if game.cycles != "bootstrap":
-            raise CycleError(_loop_message(game, positions, states, set(component)))
-        _iterate(game, positions, component, values, tolerance)
-    return Solution(game, index, positions, values)
+        elif game.cycles == "bootstrap":
+            _iterate(game, positions, component, values, tolerance)
+        else:
+            raise CycleError(f"{describe_loop(finite, set(component))}\n{NO_VALUE[game.cycles is None]}")
+    return Solution(finite, values)
 
 
 class Solution:
     """The exact values and best play of every state that can follow the one that was solved."""
 
-    def __init__(self, game: Game, index: dict[Any, int], positions: list[Position], values: Floats) -> None:
-        self.game = game
-        self._index, self._positions, self._values = index, positions, values
+    def __init__(self, finite: FiniteGame, values: Floats) -> None:
+        self.game = finite.game
+        self._numbers, self._positions, self._values = finite.numbers, finite.positions, values
 
     @property
     def states(self) -> int:
@@ -68,6 +69,9 @@ class Solution:
     def value(self) -> Floats:
         """What the start is worth to each player."""
         return np.array(self._values[0])
+
+    def __contains__(self, state: State) -> bool:
+        return state.game == self.game and state.key in self._numbers
 
     def value_of(self, state: State) -> Floats:
         """Return what a state is worth to each player from here on."""
@@ -81,7 +85,7 @@ class Solution:
         """
         position = self._positions[self._find(state)]
         policy = {}
-        strategies = _play(self.game, position, self._values)[1]
+        _, strategies = _play(self.game, position, self._values)
         for seat, choices, strategy in zip(position.seats, position.choices, strategies, strict=True):
             policy[seat] = np.zeros(self.game.actions)
             policy[seat][list(choices)] = strategy
@@ -130,113 +134,13 @@ class Solution:
     def _find(self, state: State) -> int:
         if state.game != self.game:
             raise UsageError(f"this is a solution of {self.game!r}, the state belongs to {state.game!r}")
-        number = self._index.get(state.key)
+        number = self._numbers.get(state.key)
         if number is None:
             raise UsageError(f"this state cannot follow the one that was solved:\n{state}")
         return number
 
     def __repr__(self) -> str:
         return f"<Solution of {self.game!r}: {self.states} states, value {self.value.tolist()}>"
-
-
-@dataclass(slots=True)
-class Position:
-    """One state as the solver stores it; entries of `children` and `rewards` run over joint choices or outcomes."""
-
-    seats: tuple[int, ...]
-    choices: tuple[tuple[int, ...], ...]  # per acting player, representative ids
-    chances: Floats  # at chance only
-    children: list[int]
-    rewards: Floats  # [edge, player]
-
-    def edges(self) -> Iterator[tuple[int, ...]]:
-        """Yield joint choices, the last player's running fastest."""
-        return itertools.product(*self.choices)
-
-
-# Exploring
-
-
-def _explore(start: State, max_states: int) -> tuple[dict[Any, int], list[Position], list[State]]:
-    """Find every state that can follow; number 0 is the start."""
-    game = start.game
-    index: dict[Any, int] = {start.key: 0}
-    states = [start]
-    positions: list[Position] = []
-    while len(positions) < len(states):
-        state = states[len(positions)]
-        turn = state.turn_bits
-        seats = acting(turn)
-        position = Position(seats, (), np.zeros(0), [], np.zeros((0, game.players)))
-        rows: list[list[int]] = []
-        if turn == CHANCE:
-            outcomes = state.outcomes()
-            position.chances = np.array([chance for _, chance in outcomes])
-            rows = [[outcome] + [IDLE] * (game.players - 1) for outcome, _ in outcomes]
-        elif turn != OVER:
-            position.choices = tuple(tuple(state.choices(seat)) for seat in seats)
-            if not all(position.choices):
-                raise GameError(f"{game.name}: a player who should act has no legal action:\n{state}")
-            for joint in position.edges():
-                row = [IDLE] * game.players
-                for seat, choice in zip(seats, joint, strict=True):
-                    row[seat] = choice
-                rows.append(row)
-        paid = []
-        for row in rows:
-            data, rewards = game.rules.step(state.data, row)
-            child = State(game, data)
-            number = index.setdefault(child.key, len(states))
-            if number == len(states):
-                if number >= max_states:
-                    raise UsageError(f"{game.name} has more than {max_states} states; raise max_states to go on")
-                states.append(child)
-            position.children.append(number)
-            paid.append(rewards)
-        if paid:
-            position.rewards = np.array(paid)
-        positions.append(position)
-    return index, positions, states
-
-
-def _components(positions: Sequence[Position]) -> Iterator[list[int]]:
-    """Yield the strongly connected components, children before parents (Tarjan 1972, without recursion).
-
-    States that can follow each other form one component; a game without cycles has one per state.
-    """
-    order = [-1] * len(positions)  # when a state was first met
-    lowest = [0] * len(positions)  # the earliest open state known to follow it
-    is_open = [False] * len(positions)
-    opened: list[int] = []
-    path = [(0, 0)]
-    clock = 0
-    while path:
-        number, edge = path.pop()
-        if edge == 0:
-            order[number] = lowest[number] = clock
-            clock += 1
-            opened.append(number)
-            is_open[number] = True
-        if edge < len(positions[number].children):
-            path.append((number, edge + 1))
-            child = positions[number].children[edge]
-            if order[child] < 0:
-                path.append((child, 0))
-            elif is_open[child]:
-                lowest[number] = min(lowest[number], order[child])
-            continue
-        if path:
-            parent = path[-1][0]
-            lowest[parent] = min(lowest[parent], lowest[number])
-        if lowest[number] == order[number]:
-            component: list[int] = []
-            while not component or component[-1] != number:
-                component.append(opened.pop())
-                is_open[component[-1]] = False
-            yield component
-
-
-# Values
 
 
 def _cells(game: Game, position: Position, values: Floats) -> Floats:
@@ -247,6 +151,8 @@ def _cells(game: Game, position: Position, values: Floats) -> Floats:
 
 def _play(game: Game, position: Position, values: Floats) -> tuple[Floats, list[Floats]]:
     """Return the cells of a decision and, per acting player, the strategy over its choices."""
+    if not position.seats:
+        return np.zeros(game.players), []
     cells = _cells(game, position, values)
     strategies = [np.ones(1)] * len(position.seats)
     wide = [axis for axis, choices in enumerate(position.choices) if len(choices) > 1]
@@ -337,45 +243,3 @@ def _pure(count: int, index: int) -> Floats:
     strategy = np.zeros(count)
     strategy[index] = 1.0
     return strategy
-
-
-# Loops
-
-
-def _loop_message(game: Game, positions: Sequence[Position], states: Sequence[State], component: set[int]) -> str:
-    loop = _shortest_loop(positions, component)
-    lines = [f"{game.name} comes back to a state, after {len(loop)} steps:"]
-    for number, edge in loop[:10]:
-        lines += [str(states[number]), f"    {_edge_name(game, positions[number], states[number], edge)}"]
-    lines.append(str(states[loop[0][0]]) if len(loop) <= 10 else "…")
-    lines.append(
-        "declare self.cycles = 'bootstrap' if such loops end by chance, and it is solved by iteration"
-        if game.cycles is None
-        else "a fixed value for repetitions depends on the path, so no value of a state alone exists"
-    )
-    return "\n".join(lines)
-
-
-def _shortest_loop(positions: Sequence[Position], component: set[int]) -> list[tuple[int, int]]:
-    """Return [(state, edge taken)] of a shortest way from a component's earliest state back to it."""
-    start = min(component)
-    came_from: dict[int, tuple[int, int]] = {}
-    queue = [start]
-    for number in queue:
-        for edge, child in enumerate(positions[number].children):
-            if child in component and child not in came_from:
-                came_from[child] = (number, edge)
-                queue.append(child)
-        if start in came_from:
-            break
-    loop = [came_from[start]]
-    while loop[-1][0] != start:
-        loop.append(came_from[loop[-1][0]])
-    return loop[::-1]
-
-
-def _edge_name(game: Game, position: Position, state: State, edge: int) -> str:
-    if len(position.chances):
-        return f"chance: {game.outcome_name(state.outcomes()[edge][0])}"
-    joint = list(position.edges())[edge]
-    return ", ".join(f"player {s}: {game.action_name(a)}" for s, a in zip(position.seats, joint, strict=True))

@@ -185,8 +185,9 @@ def test_cycles_must_be_declared_with_a_range():
 
 
 def test_the_range_of_returns_is_discounted():
-    """γ on decision edges, 1 on chance edges: 0.5 + γ·8 is the most player 1 and 2 can see along a, dice."""
+    """γ = ½ on the edge to the dice and 1 on theirs: the most that comes after them, 8 or 3, counts half."""
     assert Explicit(a_table(), discount=0.5).returns == (-1.0, 4.0)
+    assert Explicit(replaced("nodes", "dice", "outcomes", 1, 2, by=[0, 0, 0]), discount=0.5).returns == (-1.0, 1.5)
 
 
 def test_only_states_of_the_game_have_a_name():

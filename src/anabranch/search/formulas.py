@@ -89,12 +89,12 @@ def choice_value(
 
 def to_unit(value: float, low: float, high: float) -> float:
     """Map [low, high] onto [0, 1], linearly and without clipping; 0 where the interval is a point."""
-    return (value - low) / (high - low) if high > low else 0.0
+    return (value - low) * (1.0 / (high - low)) if high > low else 0.0
 
 
 def to_signed(value: float, low: float, high: float) -> float:
     """Map [low, high] onto [−1, 1], linearly and without clipping; 0 where the interval is a point."""
-    return 2.0 * ((value - low) / (high - low)) - 1.0 if high > low else 0.0
+    return (value - low) * (2.0 / (high - low)) - 1.0 if high > low else 0.0
 
 
 def argmax(scores: Floats) -> int:
@@ -129,7 +129,7 @@ def with_exploration(strategy: Floats, exploration: float) -> list[float]:
 
 
 def normalised(weights: Floats) -> list[float]:
-    """Return weights / Σ weights, uniform where the sum is 0: regrets as a strategy, summed strategies as their mean."""
+    """Return weights / Σ weights, uniform where it is 0: regrets as a strategy, summed strategies as their mean."""
     total = total_of(weights)
     if total > 0.0:
         return [weight / total for weight in weights]

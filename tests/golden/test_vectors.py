@@ -1,0 +1,60 @@
+"""The reference agrees with numbers computed by others."""
+
+from __future__ import annotations
+
+import pytest
+from tests.golden.vectors import Opinions, case_ids, load_case
+
+import anabranch as ab
+from anabranch.games.explicit import EIGHT_NODES, Explicit
+
+
+def settings(options):
+    kind, amount = options["first_play"]
+    exact = {"exact_up_to": 10**9} if options["chance"] == "exact" else {}
+    return ab.SearchConfig(
+        selector=ab.Puct(
+            first_play=ab.FirstPlay(kind, amount),
+            **{
+                name: options[name]
+                for name in ("c_init", "c_log", "c_base", "c_off", "epsilon", "scale", "w0", "weights")
+            },
+        ),
+        chance=ab.Chance(offset=options["u0"], **exact),
+        transposition=ab.Transposition(on_visit=options["on_transposition"], rho=options["rho"]),
+    )
+
+
+@pytest.mark.parametrize("number", case_ids("puct"))
+def test_reference_agrees_with_conformance_vectors(number):
+    """Visits of all nodes exactly, values to 1e-9: two independent implementations of MODEL.md agreed on these."""
+    case = load_case(number)
+    result = ab.Reference(case.game.start(), case.evaluator, settings(case.options)).run(
+        simulations=case.options["simulations"]
+    )
+    result.graph.check()
+    nodes = {case.game.id_of(node.state): node for node in result.graph.nodes if node.visits > 0}
+    assert {name: node.visits for name, node in nodes.items()} == case.expected["node_visits"]
+    for name, values in case.expected["node_Q"].items():
+        assert nodes[name].mean == pytest.approx(values, abs=1e-9)
+    root = case.game.start()
+    for seat, visits in zip(root.turn, case.expected["root_visits"], strict=True):
+        assert [int(result.visits[seat, action]) for action in root.legal(seat)] == visits
+
+
+@pytest.mark.parametrize(
+    ("on_visit", "values"),
+    [("continue", (0.2, 0.258333, 0.255, 0.473214)), ("stop", (0.2, 0.233333, 0.17, 0.45))],
+)
+def test_eight_nodes(on_visit, values):
+    """A trace worked out by hand: C is reached along two lines, and what one learns of it the other uses."""
+    game = Explicit(EIGHT_NODES, compiled=False)
+    config = ab.SearchConfig(
+        selector=ab.Puct(c_init=1.0, c_log=0.0, epsilon=0.0, scale="none", first_play=ab.FirstPlay.parent()),
+        transposition=ab.Transposition(on_visit=on_visit),
+    )
+    reference = ab.Reference(game.start(), Opinions(game), config)
+    for simulations, visits, value in zip((3, 5, 9, 19), ([1, 2], [2, 3], [4, 5], [4, 15]), values, strict=True):
+        result = reference.run(visits=simulations)
+        assert result.visits[0].tolist()[:2] == visits
+        assert result.value[0] == pytest.approx(value, abs=5e-7)

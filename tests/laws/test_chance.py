@@ -1,0 +1,81 @@
+"""Laws of chance: draws are unbiased whatever the mode, and a tempting shortcut is not (MODEL section 6)."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from tests.tables import OVER, chance, decision, table
+
+import anabranch as ab
+from anabranch.games.explicit import Explicit
+
+WORTH = (1.0, -0.5, 0.25, -1.0, 0.75)
+CHANCES = (0.4, 0.25, 0.2, 0.1, 0.05)
+EXPECTED = float(np.dot(WORTH, CHANCES))
+
+
+def dice():
+    """Five outcomes with values of their own, each a state to be evaluated."""
+    leaves = {f"s{i}": decision(0, (worth,), ("end", (worth,))) for i, worth in enumerate(WORTH)}
+    fan = chance(*((p, f"s{i}", (0.0,)) for i, p in enumerate(CHANCES)))
+    return Explicit(table(1, "roll", roll=fan, end=OVER, **leaves), compiled=False)
+
+
+def mean_over_seeds(kind, config, simulations, seeds=800):
+    game = dice()
+    judge = lambda batch: (None, [game.opinions[game.id_of(state)][0] for state in batch.states])  # noqa: E731
+    values = []
+    for seed in range(seeds):
+        settings = ab.SearchConfig(chance=config, seed=seed)
+        values.append(kind(game.start(), judge, settings).run(simulations=simulations).value[0])
+    return float(np.mean(values)), float(np.std(values)) / seeds**0.5
+
+
+@pytest.mark.parametrize(
+    "config",
+    [
+        ab.Chance(),
+        ab.Chance(draw="sampled"),
+        ab.Chance(draws=4),
+        ab.Chance(draw="sampled", widen_cap=2),
+        ab.Chance(widen=1.0, widen_power=0.3),
+    ],
+    ids=["spread", "sampled", "draws", "sampled, two children", "spread, widening"],
+)
+def test_chance_value_is_unbiased(config):
+    """The mean over seeds of the value after seven visits is the expectation (4.5 standard errors; 1 in 10^5)."""
+    mean, error = mean_over_seeds(ab.Reference, config, 7)
+    assert abs(mean - EXPECTED) < 4.5 * error + 1e-12
+
+
+def test_exact_chance_value_is_the_expectation():
+    mean, error = mean_over_seeds(ab.Reference, ab.Chance(exact_up_to=5), 1, seeds=3)
+    assert mean == pytest.approx(EXPECTED, abs=1e-12)
+    assert error == 0.0
+
+
+class RedrawUntilStored(ab.Reference):
+    """Unsound: once the limit is reached, draw again until an outcome comes up that has a child."""
+
+    def _outcome_index(self, node, number):
+        limit = self.config.chance.limit(number)
+        for attempt in range(10_000):
+            index = super()._outcome_index(node, number + 1000 * attempt)
+            if limit is None or sum(1 for _ in node.children()) < limit or (index,) in node.edges:
+                return index
+        raise AssertionError("no stored outcome was drawn")
+
+
+def test_redrawing_until_a_stored_outcome_comes_up_is_biased():
+    """With room for one child, the first outcome drawn would speak for all: the error of a search never shrinks."""
+    config = ab.Chance(draw="sampled", widen_cap=1)
+
+    def error(kind, simulations):
+        game = dice()
+        judge = lambda batch: (None, [game.opinions[game.id_of(state)][0] for state in batch.states])  # noqa: E731
+        runs = [kind(game.start(), judge, ab.SearchConfig(chance=config, seed=seed)) for seed in range(100)]
+        return float(np.mean([abs(run.run(simulations=simulations).value[0] - EXPECTED) for run in runs]))
+
+    assert error(ab.Reference, 256) < 0.5 * error(ab.Reference, 16)
+    assert error(RedrawUntilStored, 256) > 0.9 * error(RedrawUntilStored, 16)
+    assert error(RedrawUntilStored, 256) > 5.0 * error(ab.Reference, 256)

@@ -109,7 +109,7 @@ def test_games_a_hundred_thousand_states_deep(exact_up_to):
     config = ab.SearchConfig(chance=ab.Chance(exact_up_to=exact_up_to))
     result = ab.Reference(game.start(), ab.Uniform(), config).run(simulations=2)
     assert result.nodes == 100_002
-    assert 0.25 <= result.value[0] <= 0.75
+    assert result.value[0] == 0.125  # the mean of U = 0 and the first choice's 1/4
 
 
 def test_exact_values_of_games_a_hundred_thousand_states_deep():
@@ -129,15 +129,17 @@ def test_a_full_graph_goes_on_with_frozen_edges():
 
 def test_leak_is_between_stop_and_continue():
     """A leak of 1 never stops, so it is `continue`; one of 0 is `stop`; in between, something else happens."""
-    game = RandomGame(seed=11, players=2, layers=5, width=3, chance=0.0, compiled=False)
 
-    def visits(**rule):
+    def visits(game, **rule):
         config = ab.SearchConfig(transposition=ab.Transposition(**rule))
-        result = ab.Reference(game.start(), ab.Hashing(), config).run(simulations=300)
+        result = ab.Reference(game.start(), ab.Hashing(), config).run(simulations=100)
         return [node.visits for node in result.graph.nodes]
 
-    walk, stop = visits(), visits(on_visit="stop")
-    assert walk != stop
-    assert visits(on_visit="stop", leak=1.0) == walk
-    assert visits(on_visit="stop", leak=0.0) == stop
-    assert visits(on_visit="stop", leak=0.5) not in (walk, stop)
+    between = 0
+    for seed in range(8):
+        game = RandomGame(seed=seed, players=2, layers=5, width=3, chance=0.0, compiled=False)
+        walk, stop = visits(game), visits(game, on_visit="stop")
+        assert visits(game, on_visit="stop", leak=1.0) == walk
+        assert visits(game, on_visit="stop", leak=0.0) == stop
+        between += visits(game, on_visit="stop", leak=0.5) not in (walk, stop)
+    assert between >= 3

@@ -16,7 +16,9 @@ if TYPE_CHECKING:
     from anabranch.evaluate.native import Hashing as Hashing
     from anabranch.evaluate.native import Rollout as Rollout
     from anabranch.evaluate.native import Uniform as Uniform
+    from anabranch.game.check import check as check
     from anabranch.game.compiled import CompiledGame as CompiledGame
+    from anabranch.game.describe import describe as describe
     from anabranch.game.game import Game as Game
     from anabranch.game.objects import ObjectGame as ObjectGame
     from anabranch.game.perft import PerftRow as PerftRow
@@ -80,7 +82,9 @@ _HOME = {
     "Symmetry": "game.symmetry",
     "below": "game.random",
     "board_cells": "game.symmetry",
+    "check": "game.check",
     "copy": "game.record",
+    "describe": "game.describe",
     "perft": "game.perft",
     "player": "game.words",
     "record": "game.record",

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import difflib
+import sysconfig
+import traceback
 from collections.abc import Iterable
+from pathlib import Path
 
 
 class AnabranchError(Exception):
@@ -67,3 +70,22 @@ def suggestion(name: str, known: Iterable[str]) -> str:
     if near:
         return " Did you mean " + " or ".join(repr(word) for word in near) + "?"
     return " Known: " + ", ".join(known) + "." if known else ""
+
+
+def foreign_frames(error: BaseException) -> list[traceback.FrameSummary]:
+    """Return the frames of a traceback that belong to rules: neither to the library, nor to NumPy, Numba or Python."""
+    ours = [str(path) for path in Path(__file__).parent.iterdir() if path.name != "games"]
+    theirs = [str(Path(sysconfig.get_path("purelib"), name)) for name in ("numpy", "numba", "llvmlite")]
+    frames = traceback.extract_tb(error.__traceback__)
+    python = Path(sysconfig.get_path("stdlib"))
+    return [
+        frame
+        for frame in frames
+        if not frame.filename.startswith((*ours, *theirs, "<frozen")) and Path(frame.filename).parent != python
+    ]
+
+
+def blame(error: BaseException) -> str:
+    """Return 'file:line, in function' of the innermost frame of the rules, else of the innermost one at all."""
+    frames = foreign_frames(error) or traceback.extract_tb(error.__traceback__)
+    return f"{frames[-1].filename}:{frames[-1].lineno}, in {frames[-1].name}" if frames else "nowhere in Python"

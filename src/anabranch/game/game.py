@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from anabranch.errors import GameError, UsageError
+from anabranch.errors import GameError, UnknownNameError, UsageError
 from anabranch.game.random import Random, key_of
 from anabranch.game.state import State
 from anabranch.game.symmetry import Symmetry
@@ -38,11 +38,15 @@ class GameType(ABCMeta):
     """Makes a game in two steps: the user's `__init__`, then `_seal`, which checks and freezes what it stored."""
 
     def __call__(cls, *args: Any, compiled: bool = True, **kwargs: Any) -> Any:
+        signature = inspect.signature(cls.__init__)  # type: ignore[misc]
         try:
-            inspect.signature(cls.__init__).bind(None, *args, **kwargs)  # type: ignore[misc]
+            signature.bind(None, *args, **kwargs)
         except TypeError as error:
-            known = ", ".join(list(inspect.signature(cls.__init__).parameters)[1:])  # type: ignore[misc]
-            raise UsageError(f"{cls.__name__}: {error}; its parameters are: {known or 'none'}") from None
+            known = list(signature.parameters)[1:]
+            unknown = [name for name in kwargs if name not in known]
+            if unknown:
+                raise UnknownNameError(f"parameter of {cls.__name__}", unknown[0], known) from None
+            raise UsageError(f"{cls.__name__}: {error}; its parameters are: {', '.join(known) or 'none'}") from None
         game = super().__call__(*args, **kwargs)
         game._seal(compiled, args, kwargs)
         return game

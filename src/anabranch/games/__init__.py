@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-from anabranch.errors import UnknownNameError
+from anabranch.errors import UnknownNameError, UsageError
 from anabranch.game.game import Game
 from anabranch.game.load import load_from
 
@@ -34,6 +34,8 @@ def load(name: str, **options: Any) -> Game:
     where, separator, member = name.rpartition(":")
     if separator:
         return load_from(where, member, **options)
+    if name.endswith(".py"):
+        raise UsageError(f"which game of {name}? Name its class too, e.g. {name}:MyGame")
     if name not in _BUILT_IN:
         raise UnknownNameError("game", name, _BUILT_IN)
     module = importlib.import_module(f"anabranch.games.{name}")

@@ -1,0 +1,84 @@
+"""Laws about what can be played: legal actions, steps, and choices that do the same thing."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator
+
+from anabranch.game.check.answers import alike, show
+from anabranch.game.check.law import Finding, law
+from anabranch.game.check.subject import Position, Row, Subject
+from anabranch.game.random import below
+from anabranch.game.words import IDLE, acting
+
+REPLIES = 16  # how many replies of the others a choice is compared against
+
+
+@law("legal", at=("decision",))
+def legal_lists_are_sound(subject: Subject, position: Position) -> Iterator[Finding]:
+    """`legal` gives every acting player at least one id, strictly ascending from 0 up, below `actions`."""
+    for seat in acting(subject.turn(position)):
+        ids = subject.ask("legal", position, seat)
+        if not ids:
+            yield Finding(f"player {seat} is to act and has no legal action")
+        elif ids[0] < 0 or ids[-1] >= subject.game.actions or any(a >= b for a, b in itertools.pairwise(ids)):
+            yield Finding(f"player {seat} has the legal actions {ids}, with {subject.game.actions} actions declared")
+
+
+@law("step", at=("decision", "chance"))
+def steps_repeat(subject: Subject, position: Position) -> Iterator[Finding]:
+    """Every legal move can be played, and played again it gives the same state and rewards."""
+    for row in subject.rows(position):
+        first, second = (subject.step(position, row) for _ in range(2))
+        if not alike(first.data, second.data):
+            yield Finding(f"the move gave {show(subject, first.data)}, then {show(subject, second.data)}", row=row)
+        if not alike(first.rewards, second.rewards):
+            yield Finding(f"the move gave rewards {first.rewards}, then {second.rewards}", row=row)
+
+
+@law("same", at=("decision",), needs=("same",))
+def choices_do_the_same(subject: Subject, position: Position) -> Iterator[Finding]:
+    """`same` names a legal id that names itself; ids of one choice pay the same and lead to the same next key."""
+    for seat in acting(subject.turn(position)):
+        ids = subject.ask("legal", position, seat)
+        for action in ids:
+            chosen = subject.ask("same", position, seat, action)
+            if chosen not in ids:
+                yield Finding(f"same({seat}, {action}) is {chosen}, which is not legal for player {seat}")
+            elif subject.ask("same", position, seat, chosen) != chosen:
+                yield Finding(f"same({seat}, {action}) is {chosen}, but {chosen} does not represent itself")
+            elif chosen != action:
+                for row in replies(subject, position, seat):
+                    one, other = (_with(row, seat, a) for a in (action, chosen))
+                    first, second = subject.step(position, one), subject.step(position, other)
+                    if first.rewards != second.rewards:
+                        seen = f"actions {action} and {chosen} of player {seat} are one choice, but"
+                        yield Finding(f"{seen} give rewards {first.rewards} and {second.rewards}", row=one)
+                    elif not alike(*(subject.ask("key", after) for after in (first, second))):
+                        seen = f"actions {action} and {chosen} of player {seat} are one choice, but"
+                        yield Finding(
+                            f"{seen} lead to {show(subject, first.data)} and {show(subject, second.data)}", row=one
+                        )
+
+
+def replies(subject: Subject, position: Position, seat: int) -> list[Row]:
+    """Return moves of the others, all of them or a sample, with `seat` left idle."""
+    others = [s for s in acting(subject.turn(position)) if s != seat]
+    lists = [subject.ask("legal", position, other) for other in others]
+    if math.prod(map(len, lists)) <= REPLIES:
+        choices = list(itertools.product(*lists))
+    else:
+        random = subject.random(position, 5)
+        choices = [tuple(ids[below(random, len(ids))] for ids in lists) for _ in range(REPLIES)]
+    rows = []
+    for choice in choices:
+        row = [IDLE] * subject.game.players
+        for other, action in zip(others, choice, strict=True):
+            row[other] = action
+        rows.append(tuple(row))
+    return rows
+
+
+def _with(row: Row, seat: int, action: int) -> Row:
+    return (*row[:seat], action, *row[seat + 1 :])

@@ -77,8 +77,8 @@ def test_rounds_repeat_the_game_and_add_up():
 
 
 def test_bounds_are_each_players_own():
-    low, high = matrix([[(3, 0), (1, 7)]]).start().bounds()
-    assert (low.tolist(), high.tolist()) == ([1, 0], [3, 7])
+    low, high = matrix([[(3, 0), (1, 7)]], rounds=2).start().bounds()
+    assert (low.tolist(), high.tolist()) == ([2, 0], [6, 14])
 
 
 def test_symmetries_leave_the_table_alone():

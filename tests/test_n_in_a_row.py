@@ -19,6 +19,10 @@ def n_in_a_row(*arguments, **options):
     return NInARow(*arguments, **options).interpreted()
 
 
+def board_of(state):
+    return state.board.reshape(state.game.size, state.game.size)
+
+
 def naive_runs(board, mark):
     """Return the lengths of all maximal runs of a mark over the four directions, longest first."""
     size, lengths = len(board), []
@@ -65,7 +69,7 @@ def play_and_compare(game, dice, observe=False):
     while True:
         top, left = naive_window(board)
         free = [int(cell) for cell in np.flatnonzero(board[top : top + side, left : left + side] == 0)]
-        assert np.array_equal(state.board, board)
+        assert np.array_equal(board_of(state), board)
         if any(naive_runs(board, seat + 1)[:1] >= [game.line] for seat in range(players)) or not free:
             break
         assert state.turn == (ply % players,)
@@ -121,8 +125,8 @@ def check_observation(state, board, player):
 def test_random_games_equal_naive_code(size, line, players, rewards, games):
     game, dice = n_in_a_row(size, line, players, rewards), random.Random(size)
     ends = [play_and_compare(game, dice) for _ in range(games)]
-    assert any((end.board == 0).any() for end in ends)
-    assert size > 5 or line == 1 or any((end.board > 0).all() for end in ends)  # small boards also fill up
+    assert any((board_of(end) == 0).any() for end in ends)
+    assert size > 5 or line == 1 or any((board_of(end) > 0).all() for end in ends)  # small boards also fill up
 
 
 def test_a_full_window_ends_a_wide_game_compiled_or_not():
@@ -130,9 +134,9 @@ def test_a_full_window_ends_a_wide_game_compiled_or_not():
     dice = random.Random(3)
     state, slow, total = NInARow(22, 22).start(), n_in_a_row(22, 22).start(), np.zeros(3)
     while not state.over:
-        top, left = naive_window(state.board)
+        top, left = naive_window(board_of(state))
         legal = state.legal()
-        assert legal == np.flatnonzero(state.board[top : top + 21, left : left + 21] == 0).tolist()
+        assert legal == np.flatnonzero(board_of(state)[top : top + 21, left : left + 21] == 0).tolist()
         action = dice.choice(legal)
         if state.ply % 50 < 3 or len(legal) < 3:  # interpreted, this takes its time
             slow = ab.State(slow.game, state.data)
@@ -144,10 +148,10 @@ def test_a_full_window_ends_a_wide_game_compiled_or_not():
         else:
             state, rewards = state.step(action)
         total += rewards
-    top, left = naive_window(state.board)
-    assert (state.board[top : top + 21, left : left + 21] > 0).all()
-    assert (state.board == 0).any()
-    assert [total[seat] for seat in naive_order(state.board.tolist(), None, 3)] == [1, -0.2, -1]
+    top, left = naive_window(board_of(state))
+    assert (board_of(state)[top : top + 21, left : left + 21] > 0).all()
+    assert (board_of(state) == 0).any()
+    assert [total[seat] for seat in naive_order(board_of(state).tolist(), None, 3)] == [1, -0.2, -1]
 
 
 @pytest.mark.parametrize(("size", "players"), [(4, 3), (21, 2), (30, 3)])
@@ -155,7 +159,7 @@ def test_observations_equal_those_made_with_numpy(size, players):
     game, dice = n_in_a_row(size, 4, players), random.Random(5)
     state = game.start()
     for ply in range(12):
-        check_observation(state, state.board, ply % players)
+        check_observation(state, board_of(state), ply % players)
         state, _ = state.step(dice.choice(state.legal()))
 
 
@@ -219,12 +223,12 @@ def test_the_window_follows_the_stones_and_stays_on_the_board():
     corner = 0  # top left of the window
     tops = []
     for _ in range(4):
-        tops.append(naive_window(state.board)[0])
+        tops.append(naive_window(board_of(state))[0])
         state, _ = state.step(corner)
     # Empty: centre 50, so the window begins at 40. A stone at 40: it begins at 30. Then stones at 30..40: centre 35, …
     assert tops == [40, 30, 25, 22]
-    assert state.board[40, 40] == 1
-    assert state.board[30, 30] == 2
+    assert board_of(state)[40, 40] == 1
+    assert board_of(state)[30, 30] == 2
     small = n_in_a_row(30, 6).start()
     for _ in range(30):
         small, _ = small.step(small.legal()[0])

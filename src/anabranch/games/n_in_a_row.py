@@ -70,7 +70,7 @@ class NInARow(ab.CompiledGame):
         self.returns = (-1.0 if self.placement else 0.0, 1.0)
         self.observation = (PLANES, WINDOW, WINDOW)
         self.state = ab.record(
-            board=(np.int8, (self.size, self.size)),  # 0 empty, else seat + 1
+            board=(np.int8, self.size * self.size),  # row by row: 0 empty, else seat + 1
             runs=(
                 np.int16,
                 (self.players, self.line),
@@ -90,13 +90,14 @@ class NInARow(ab.CompiledGame):
         return ab.OVER if state.over else ab.player(state.ply % self.players)
 
     def legal(self, state: Any, player: int, actions: Any) -> int:
-        top, left = origin(state.rows, self.size, self.side), origin(state.columns, self.size, self.side)
+        size, side, cells = self.size, self.side, state.board
+        first = origin(state.rows, size, side) * size + origin(state.columns, size, side)
         count = 0
-        for row in range(self.side):
-            for column in range(self.side):
-                if state.board[top + row, left + column] == 0:
-                    actions[count] = row * self.side + column
-                    count += 1
+        for row in range(side):
+            for column in range(side):
+                # Written in any case but counted only if legal: that spares a branch nobody can predict.
+                actions[count] = row * side + column
+                count += cells[first + row * size + column] == 0
         return count
 
     def step(self, state: Any, actions: Any, rewards: Any) -> None:
@@ -104,7 +105,8 @@ class NInARow(ab.CompiledGame):
         action = actions[mover]
         row = origin(state.rows, self.size, self.side) + action // self.side
         column = origin(state.columns, self.size, self.side) + action % self.side
-        state.board[row, column] = mover + 1
+        cells = state.board
+        cells[row * self.size + column] = mover + 1
         widen(state.rows, row, state.ply)
         widen(state.columns, column, state.ply)
         state.ply += 1
@@ -112,8 +114,8 @@ class NInARow(ab.CompiledGame):
         won = False
         for direction in range(4):
             down, right = DIRECTIONS[direction, 0], DIRECTIONS[direction, 1]
-            before = run_from(state.board, row, column, -down, -right)
-            after = run_from(state.board, row, column, down, right)
+            before = run_from(cells, self.size, row, column, -down, -right)
+            after = run_from(cells, self.size, row, column, down, right)
             # The new stone joins the runs on both sides of it into one.
             length = min(before + 1 + after, self.line)
             if before > 0:
@@ -140,11 +142,11 @@ class NInARow(ab.CompiledGame):
         top, left = origin(state.rows, size, side), origin(state.columns, size, side)
         for row in range(side):
             for column in range(side):
-                mark = state.board[top + row, left + column]
+                mark = state.board[(top + row) * size + left + column]
                 planes[3 if mark == 0 else (mark - 1 - player) % players, row, column] = 1.0
         for row in range(WINDOW):
             for column in range(WINDOW):
-                pool(state.board, player, players, row, column, planes)
+                pool(state.board, size, player, players, row, column, planes)
 
     def symmetries(self) -> Sequence[ab.Symmetry]:
         """The seven turns and flips of a board that fits the window; on others the window's rounding breaks them."""
@@ -162,8 +164,8 @@ class NInARow(ab.CompiledGame):
 
     def text(self, state: ab.State) -> str:
         top, left = origin(state.rows, self.size, self.side), origin(state.columns, self.size, self.side)
-        board = state.board[top : top + self.side, left : left + self.side].tolist()
-        lines = [[".xo#"[mark] for mark in row] for row in board]
+        board = state.board.reshape(self.size, self.size)[top : top + self.side, left : left + self.side]
+        lines = [[".xo#"[mark] for mark in row] for row in board.tolist()]
         heading = "over" if state.over else f"{'xo#'[state.ply % self.players]} to move"
         if self.side < self.size:
             heading += f"; rows {top} to {top + self.side - 1}, columns {left} to {left + self.side - 1} of {self.size}"
@@ -176,21 +178,26 @@ class NInARow(ab.CompiledGame):
 
 def origin(ends: Any, size: int, side: int) -> int:
     """Return where the window begins along one axis, given the first and last stone on it."""
-    return int(max(0, min((ends[0] + ends[1]) // 2 - side // 2, size - side)))
+    first = (ends[0] + ends[1]) // 2 - side // 2
+    if first < 0:
+        return 0
+    return int(first) if first < size - side else size - side
 
 
 def widen(ends: Any, place: int, ply: int) -> None:
     """Let the box around the stones reach a new one."""
-    ends[0] = place if ply == 0 else min(ends[0], place)
-    ends[1] = place if ply == 0 else max(ends[1], place)
+    if ply == 0 or place < ends[0]:
+        ends[0] = place
+    if ply == 0 or place > ends[1]:
+        ends[1] = place
 
 
-def run_from(board: Any, row: int, column: int, down: int, right: int) -> int:
+def run_from(cells: Any, size: int, row: int, column: int, down: int, right: int) -> int:
     """Return how many stones like the one at a cell follow it without a gap in a direction."""
-    mark, size, length = board[row, column], board.shape[0], 0
+    mark, length = cells[row * size + column], 0
     row += down
     column += right
-    while 0 <= row < size and 0 <= column < size and board[row, column] == mark:
+    while 0 <= row < size and 0 <= column < size and cells[row * size + column] == mark:
         length += 1
         row += down
         column += right
@@ -204,7 +211,7 @@ def is_full(state: Any, size: int, side: int) -> bool:
     top, left = origin(state.rows, size, side), origin(state.columns, size, side)
     for row in range(top, top + side):
         for column in range(left, left + side):
-            if state.board[row, column] == 0:
+            if state.board[row * size + column] == 0:
                 return False
     return True
 
@@ -227,19 +234,18 @@ def ranks_before(runs: Any, one: int, other: int) -> bool:
     return one < other
 
 
-def pool(board: Any, player: int, players: int, row: int, column: int, planes: Any) -> None:
+def pool(board: Any, size: int, player: int, players: int, row: int, column: int, planes: Any) -> None:
     """Write one cell of the scaled board: for each kind of cell, the share of the area it covers.
 
     With sizes in units of 1/21 of a board's cell everything is whole: scaled cell i covers [i·S, (i+1)·S), cell r
     of the board covers [21·r, 21·(r+1)).
     """
-    size = board.shape[0]
     mine, following, previous, empty = 0, 0, 0, 0
     for y in range(row * size // WINDOW, ((row + 1) * size - 1) // WINDOW + 1):
         height = min((row + 1) * size, (y + 1) * WINDOW) - max(row * size, y * WINDOW)
         for x in range(column * size // WINDOW, ((column + 1) * size - 1) // WINDOW + 1):
             area = height * (min((column + 1) * size, (x + 1) * WINDOW) - max(column * size, x * WINDOW))
-            mark = board[y, x]
+            mark = board[y * size + x]
             seat = (mark - 1 - player) % players
             if mark == 0:
                 empty += area

@@ -1,5 +1,6 @@
 """Compiled verbs: what they compute, what happens when they raise or lie, and what is refused."""
 
+import ctypes
 import enum
 import random
 import resource
@@ -13,8 +14,11 @@ from tests.compiler_helpers import LATE, OwnError, Small, Trouble, factorial
 
 import anabranch as ab
 from anabranch.errors import CompileError, GameError, MismatchError
+from anabranch.game.native.entries import Entry
 from anabranch.game.native.rules import NativeRules
+from anabranch.game.native.unit import load_unit
 from anabranch.game.random import Random
+from anabranch.games.tic_tac_toe import TicTacToe
 
 PRIMES = np.array([2, 3, 5, 7, 11], np.int64)
 TOP = np.uint64(1 << 63)
@@ -191,6 +195,47 @@ def test_verbs_may_allocate():
         state.ply += counts[3]
 
     assert small(step=step).start().step(1)[0].ply == 2
+
+
+def make_rollout(verbs):
+    turn, legal, step = verbs["turn"], verbs["legal"], verbs["step"]
+
+    def rollout(game, state, random, actions, joint, rewards):
+        plies = 0
+        while turn(game, state) != ab.OVER:
+            mover = plies % 2
+            count = legal(game, state, mover, actions.cells)
+            joint.cells[mover] = actions.cells[ab.below(random.cells, count)]
+            step(game, state, joint.cells, rewards.cells)
+            plies += 1
+        return plies
+
+    return rollout
+
+
+def rollout_arguments(layout):
+    shapes = ((np.uint64, 1), (np.int32, layout.actions), (np.int32, 2), (np.float64, 2))
+    return (layout.instance, layout.state, *(np.dtype((kind, (size,))) for kind, size in shapes))
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_loop_over_verbs_compiles_like_a_verb(seed):
+    """A random game in one native call ends where the same random game, played ply by ply, does."""
+    game = TicTacToe()
+    entry = Entry(verbs=("turn", "legal", "step"), arguments=rollout_arguments, make=make_rollout)
+    loaded = load_unit(game, ["rollout"], {"rollout": entry})
+    function = ctypes.CFUNCTYPE(ctypes.c_int32, *[ctypes.c_void_p] * 8)(loaded.addresses["rollout"])
+    result, error, state = np.zeros(1, np.int64), np.zeros(1, np.int64), np.zeros(1, game.state)
+    instance, word = game.instance.copy(), np.array([seed], np.uint64)
+    rest = (np.zeros(9, np.int32), np.full(2, ab.IDLE, np.int32), np.zeros(2))
+    assert function(*(array.ctypes.data for array in (result, error, instance, state, word, *rest))) == 0
+
+    random, played, plies = Random(seed), game.start(), 0
+    while not played.over:
+        legal = played.legal()
+        played, rewards = played.step(legal[ab.below(random, len(legal))])
+        plies += 1
+    assert (int(result[0]), state.tobytes(), rest[2].tolist()) == (plies, played.data, rewards.tolist())
 
 
 # Verbs that raise.

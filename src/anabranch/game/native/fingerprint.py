@@ -23,7 +23,7 @@ import anabranch
 from anabranch.game.native.entries import Entry, Layout
 from anabranch.game.native.reachable import Reachable, is_plain
 
-FORMAT = 1  # raise it whenever the same rules would be compiled or kept differently
+_COMPILER = ("compiler.py", "passes.py")  # whoever edits these wants to see what comes of it
 
 
 def fingerprint(entries: dict[str, Entry], layout: Layout, reachable: Reachable) -> str:
@@ -63,13 +63,14 @@ def _parts(entries: dict[str, Entry], layout: Layout, reachable: Reachable) -> I
 
 @cache
 def machine() -> tuple[str, ...]:
-    """Return the versions and the processor that code depends on."""
+    """Return the versions, the way of compiling and the processor that code depends on."""
     import llvmlite
     import llvmlite.binding as llvm
 
     versions = (sys.version, anabranch.__version__, np.__version__, llvmlite.__version__, _numba_version())
     processor = (llvm.get_default_triple(), llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten())
-    return (str(FORMAT), *versions, *processor)
+    ours = [hashlib.sha256(Path(__file__).with_name(name).read_bytes()).hexdigest() for name in _COMPILER]
+    return (*versions, *ours, *processor)
 
 
 def _numba_version() -> str:

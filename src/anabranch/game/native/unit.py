@@ -62,9 +62,14 @@ def _compiled(
     functions: dict[str, FunctionType],
     reachable: Reachable,
 ) -> Loaded:
+    import logging
+
     from anabranch.game.native import loader
     from anabranch.game.native.compiler import compile_entries
 
+    logging.getLogger("anabranch").info(
+        "compiling %s (%s), which is kept for the next time", game.name, ", ".join(entries)
+    )
     unit = compile_entries(game, entries, layout, functions, reachable)
     try:
         loaded = loader.load(unit)

@@ -46,10 +46,12 @@ def compile_entries(
     reachable: Reachable,
 ) -> ObjectCode:
     """Return the object code of a game's entries; `functions` are what `Entry.make` made of them."""
+    if numba.config.DISABLE_JIT:
+        raise CompileError(f"{game.name}: NUMBA_DISABLE_JIT is set; unset it, or play with compiled=False")
     # Verbs that allocate nothing run without Numba's reference counting, which is faster to compile and to run and lets
     # a later process load the code without Numba. The others get it.
     for counting in (False, True):
-        compiled = reachable.copies(numba.njit(**_OPTIONS, _nrt=counting))
+        compiled = reachable.copies(numba.njit(**_OPTIONS, **({} if counting else {"_nrt": False})))
         parts: dict[str, Any] = {}
         for name, entry in entries.items():
             try:

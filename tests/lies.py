@@ -222,6 +222,12 @@ class ObserveRaises(Stones):
         return [{5: 1.0, 4: 2.0, 3: 3.0}[state.stones], 0.0] if state.stones else [0.0, 0.0]
 
 
+@lie("answers", 2, seen="overflow")
+class TextOverflows(Duel):
+    def text(self, state: ab.State) -> str:
+        return str(np.int8(100) + np.int8(30) * np.int8(state.round))
+
+
 # Purity.
 
 

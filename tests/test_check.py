@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.lies import LIES, Duel, Stones, interpreted
+from tests.lies import LIES, Duel, Pile, Stones, interpreted
 
 import anabranch as ab
 from anabranch.errors import CheckFailedError, UsageError
@@ -35,6 +35,43 @@ def test_the_honest_versions_are_believed(game):
     report = ab.check(game, seconds=6.0, games=5)
     assert report.ok, str(report)
     report.raise_if_failed()
+
+
+class DrawnLead(Duel):
+    """The start is drawn, so that a symmetry need not map it to itself."""
+
+    def setup(self, state: Any, random: Any) -> None:
+        state.lead = ab.below(random, 3) - 1
+
+
+class DrawnStones(Stones):
+    """The number of stones grows by what a chance that cannot be listed gives; later rewards count for less."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.discount, self.rewards_along, self.returns = 0.5, True, (-2.0, 2.0)
+
+    def setup(self, random: Any) -> Any:
+        return Pile(0, 2)
+
+    def turn(self, state: Any) -> int:
+        return ab.CHANCE if state.mover == 2 else super().turn(state)
+
+    def draw(self, state: Any, random: Any) -> int:
+        return 2 + ab.below(random, 3)
+
+    def step(self, state: Any, actions: Any) -> Any:
+        if state.mover == 2:
+            return Pile(actions[0], 0), [0.0, 0.0]
+        after, rewards = super().step(state, actions)
+        return after, rewards if after.stones == 0 else [1.0, -1.0]
+
+
+@pytest.mark.parametrize(("game", "idle"), [(DrawnLead, "symmetry"), (DrawnStones, "draw")])
+def test_unusual_honest_games_are_believed(game, idle):
+    report = ab.check(interpreted(game), seconds=6.0, games=12)
+    assert report.ok, str(report)
+    assert report.laws[idle] == 0
 
 
 SMALL: dict[str, dict[str, Any]] = {"n_in_a_row": {"size": 4, "line": 3}, "othello": {"size": 6}}

@@ -1,0 +1,77 @@
+"""The command line: find the command, run it, turn errors into one line and an exit code.
+
+Exit codes: 0 good, 2 usage, 3 bad data, 4 an error in the user's game, 130 interrupted.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Sequence
+
+GOOD, USAGE, BAD_DATA, GAME, INTERRUPTED = 0, 2, 3, 4, 130
+
+# Kept here so that --help imports nothing; a test compares it with the commands' own docstrings.
+COMMANDS = {
+    "games": "List the built-in games, or describe one.",
+    "check": "Play a game at random and say which laws its rules break.",
+    "new": "Write the file of a small complete game to start from.",
+    "perft": "Count lines of play and distinct states by depth.",
+}
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command and return its exit code."""
+    words = list(sys.argv[1:] if argv is None else argv)
+    if not words or words[0] in ("-h", "--help"):
+        print(usage())
+        return GOOD
+    if words[0] == "--version":
+        from anabranch import __version__
+
+        print(f"anabranch {__version__}")
+        return GOOD
+    from anabranch.cli.failure import failure
+
+    try:
+        code = run(words[0], words[1:])
+        sys.stdout.flush()  # a reader that has gone shows here, not at exit
+        return code
+    except (Exception, KeyboardInterrupt) as error:
+        message, code = failure(error)
+        if message:
+            print(message, file=sys.stderr)
+        return code
+
+
+def run(name: str, arguments: Sequence[str]) -> int:
+    """Run one command; errors come out as exceptions."""
+    if name not in COMMANDS:
+        from anabranch.errors import UnknownNameError
+
+        raise UnknownNameError("command", name, COMMANDS)
+    from anabranch.cli.parse import parse
+
+    command = importlib.import_module(f"anabranch.cli.{name}").Command
+    parsed = parse(command, f"anabranch {name}", arguments)
+    if parsed is None:  # it was --help
+        return GOOD
+    code: int = parsed.run()
+    return code
+
+
+def usage() -> str:
+    """Return what --help prints."""
+    width = max(map(len, COMMANDS))
+    lines = [f"  {name:{width}}  {text}" for name, text in COMMANDS.items()]
+    return "\n".join(
+        [
+            "usage: anabranch COMMAND …",
+            "",
+            "Monte-Carlo graph search for games and learned models.",
+            "",
+            *lines,
+            "",
+            "anabranch COMMAND --help says more; --json makes any command print for machines.",
+        ]
+    )

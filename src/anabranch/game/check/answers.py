@@ -41,7 +41,14 @@ class Question(NamedTuple):
 
 
 def questions(subject: Subject, position: Position) -> Iterator[Question]:
-    """Yield everything a search may ask about a state."""
+    """Yield everything a search may ask about a state, as far as there is time."""
+    for question in _questions(subject, position):
+        if subject.late():
+            return
+        yield question
+
+
+def _questions(subject: Subject, position: Position) -> Iterator[Question]:
     game, turn = subject.game, subject.turn(position)
     yield Question("turn")
     for seat in acting(turn):

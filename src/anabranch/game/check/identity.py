@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,13 +20,16 @@ KEYS = 50_000  # how many keys are remembered
 FUTURE = 12  # how many moves two states with equal keys are followed
 FAR = 5000  # positions of one game among which a return is looked for
 FEW_HUNDRED = 200  # moves of the games that are played twice
+RECENT = 64  # moves that are played a second time
 MOVES = 16  # how many moves are compared at each of them
 
 
 @law("equality")
 def same_way_same_state(subject: Subject, position: Position) -> Iterator[Finding]:
     """The same moves lead to equal states with equal hashes; a record has one form only."""
-    again = subject.replay(position.seed, position.line())
+    line = position.ancestors()[-RECENT - 1 :]  # a long game is not played again from its start
+    first = line[0] if line[0].parent else subject.start(position.seed)
+    again = subject.replay(first, [after.row for after in line[1:]])
     try:
         numbers = hash(position.data), hash(again.data)
     except TypeError as error:
@@ -65,6 +69,8 @@ def different_futures(subject: Subject, first: Position, second: Position) -> st
     """Return how two states differ that should be one node, following one random line; None if they agree."""
     moves: list[int | Row] = []
     for _ in range(FUTURE):
+        if subject.late():
+            return None
         later = f", after {moves} from each" if moves else ""
         views = [prospects(subject, position) for position in (first, second)]
         for name in views[0]:
@@ -107,6 +113,8 @@ def states_do_not_return(subject: Subject, position: Position) -> Iterator[Findi
     before: dict[Any, int] = {}
     for number, earlier in enumerate(position.ancestors()[:FAR]):
         first = before.setdefault(subject.ask("key", earlier), number)
+        if subject.late():
+            return
         if first < number:
             yield Finding(f"the state after {first} moves comes back after {number}; self.cycles is None", at=number)
             return
@@ -128,9 +136,10 @@ def seeds_decide(subject: Subject, position: Position) -> Iterator[Finding]:
             yield Finding(f"start(seed={seed}) gave {first.data!r}, then {second.data!r}")
     lines = []
     for _ in range(2):
-        last, _ = subject.play(subject.start(position.seed), Random(position.path), FEW_HUNDRED)
+        go_on = partial(_not_late, subject)
+        last, _ = subject.play(subject.start(position.seed), Random(position.path), FEW_HUNDRED, go_on)
         lines.append(last.line())
-    if lines[0] != lines[1]:
+    if any(one != other for one, other in zip(*lines, strict=False)):
         yield Finding("two random games from the same random numbers differ")
     arguments, options = subject.game._arguments
     twin = subject.guard("__init__", lambda: type(subject.game)(*arguments, compiled=False, **dict(options)))  # type: ignore[call-arg]
@@ -140,3 +149,7 @@ def seeds_decide(subject: Subject, position: Position) -> Iterator[Finding]:
             yield Finding(f"made a second time with the same arguments, the game has another self.{name}")
     if not alike(Subject(twin).start(position.seed).data, position.data):
         yield Finding("made a second time with the same arguments, the game starts differently")
+
+
+def _not_late(subject: Subject, depth: int) -> bool:
+    return not subject.late()

@@ -30,6 +30,8 @@ def legal_lists_are_sound(subject: Subject, position: Position) -> Iterator[Find
 def steps_repeat(subject: Subject, position: Position) -> Iterator[Finding]:
     """Every legal move can be played, and played again it gives the same state and rewards."""
     for row in subject.rows(position):
+        if subject.late():
+            return
         first, second = (subject.step(position, row) for _ in range(2))
         if not alike(first.data, second.data):
             yield Finding(f"the move gave {show(subject, first.data)}, then {show(subject, second.data)}", row=row)
@@ -50,6 +52,8 @@ def choices_do_the_same(subject: Subject, position: Position) -> Iterator[Findin
                 yield Finding(f"same({seat}, {action}) is {chosen}, but {chosen} does not represent itself")
             elif chosen != action:
                 for row in replies(subject, position, seat):
+                    if subject.late():
+                        return
                     one, other = (_with(row, seat, a) for a in (action, chosen))
                     first, second = subject.step(position, one), subject.step(position, other)
                     if first.rewards != second.rewards:

@@ -43,6 +43,8 @@ def bounds_hold(subject: Subject, position: Position) -> Iterator[Finding]:
     line = position.ancestors()
     for number in range(0, len(line), 1 + len(line) // SAMPLED):
         earlier = line[number]
+        if subject.late():
+            return
         low, high = subject.ask("bounds", earlier)
         if len(low) != players or len(high) != players or not all(a <= b for a, b in zip(low, high, strict=True)):
             yield Finding(f"after {number} moves bounds gives {low} and {high}", at=number)
@@ -87,6 +89,8 @@ def draws_follow_chances(subject: Subject, position: Position) -> Iterator[Findi
     n = CAREFUL if subject.draws <= CAREFUL_STATES else QUICK
     random, counts = subject.random(position, 8), dict.fromkeys(chances, 0)
     for _ in range(n):
+        if subject.late():
+            return
         outcome = subject.ask("draw", position, random)
         if outcome not in chances:
             yield Finding(f"draw gave outcome {outcome}; chance lists {sorted(chances)}")

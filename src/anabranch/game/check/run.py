@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import time
+import warnings
 from dataclasses import replace
 from functools import partial
 
@@ -21,7 +23,8 @@ FAMILIES = (answers, moves, identity, payoffs, views)  # importing them filled t
 
 BREADTH_SHARE, SHRINK_SHARE = 0.3, 0.25  # of the time: breadth first; shortening what was found
 BREADTH = 3000  # positions tested breadth first
-LAW_SHARE = 0.3  # of the time so far: what one law may take before it sits out
+LAW_SHARE = 0.12  # of the time so far: what one law may take before it sits out
+TEST_SHARE = 0.05  # of the time: what one test at one position may take before it stops half-way
 LONG = 10_000  # moves of a random game that count as endless when half the time did not bring an end
 CYCLIC_MOVES = 2000  # moves of a random game that may go round in circles
 LINE_BYTES = 1 << 28  # memory of one line of play
@@ -43,7 +46,9 @@ def check(game: Game, seconds: float = 5.0, seed: int = 0, games: int | None = N
         )
     if not seconds > 0:
         raise UsageError(f"check needs some seconds, found {seconds}")
-    return Run(game, seconds, seed, games).report()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RuntimeWarning)  # NumPy only warns when a number overflows its type
+        return Run(game, seconds, seed, games).report()
 
 
 class Run:
@@ -54,6 +59,7 @@ class Run:
         self.tested = dict.fromkeys(LAWS, 0)
         self.spent = dict.fromkeys(LAWS, 0.0)
         self.seconds, self.seed, self.limit = seconds, seed, games
+        self.patience = TEST_SHARE * seconds
         self.games = self.states = 0
         self.starts: set[int] = set()  # seeds whose start was tested
         self.left_out = False  # whether some law sat out somewhere
@@ -176,7 +182,11 @@ class Run:
             if self.limit is None and self.spent[law.name] > LAW_SHARE * before + 0.05:
                 self.left_out = True
                 continue
+            self.subject.deadline = self.begun + min(
+                self.seconds, math.inf if self.limit is not None else before + self.patience
+            )
             case = examine(self.subject, law, position)
+            self.left_out |= self.subject.late()
             if case is not None:
                 self._record(replace(case, minimal=shortest and len(case.line) <= position.depth))
             if case is None or case.name == law.name:
@@ -195,6 +205,7 @@ class Run:
         violations = []
         for number, case in enumerate(cases):
             share = (self.seconds - self.elapsed) / (len(cases) - number)
+            self.subject.deadline = math.inf
             case = shrink(self.subject, case, max(0.2, share))
             sequence = tuple(compact(row) for row in case.line)
             names = self._names(case)

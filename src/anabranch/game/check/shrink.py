@@ -113,7 +113,7 @@ def _leave_out(subject: Subject, case: Case, late: Callable[[], bool]) -> Case:
 
 def _at_end_of(subject: Subject, case: Case, line: tuple[Row, ...]) -> Case | None:
     try:
-        position = subject.replay(case.seed, line)
+        position = subject.replay(subject.start(case.seed), line)
     except Unplayable:
         return None
     except Broken as broken:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import time
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from typing import Any, TypeVar
@@ -92,6 +93,7 @@ class Subject:
         self.game = game
         self.rules: Rules = game.rules
         self.made_with = contents(game)  # before any verb was asked
+        self.deadline = math.inf  # when the test under way should come to an end
         self.plies = 0
         self.by_key: dict[Any, Position] = {}  # the first position seen with each key
         self.names: dict[int, str] = {}  # action → its name, once it was read back
@@ -124,6 +126,10 @@ class Subject:
         """Whether every seed starts the same."""
         first = self.start(0).data
         return all(self.guard("==", lambda seed: bool(self.start(seed).data == first), seed) for seed in range(1, 8))
+
+    def late(self) -> bool:
+        """Whether a test should stop here and leave the rest of its cases untested."""
+        return time.perf_counter() > self.deadline
 
     # Verbs, with failures caught.
 
@@ -232,9 +238,8 @@ class Subject:
             return position, broken
         return position, None
 
-    def replay(self, seed: int, line: Sequence[Row]) -> Position:
+    def replay(self, position: Position, line: Sequence[Row]) -> Position:
         """Play a given line; moves that do not fit the player whose turn it is are handed to that player."""
-        position = self.start(seed)
         for row in line:
             turn = self.turn(position)
             choice = [action for action in row if action != IDLE]

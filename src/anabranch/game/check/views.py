@@ -52,6 +52,8 @@ def symmetries_keep_the_rules(subject: Subject, position: Position) -> Iterator[
     for number in numbers:
         mapping, here = subject.symmetries[number], subject.start(position.seed)
         for depth, original in enumerate(position.ancestors()[:FAR]):
+            if subject.late():
+                return
             if depth:
                 here = subject.step(here, relabelled(mapping, original.row, subject.turn(original.parent or original)))
             difference = asymmetry(subject, mapping, original, here)

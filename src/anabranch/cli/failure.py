@@ -1,0 +1,31 @@
+"""What went wrong, as one message without a traceback, and the exit code for it."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from anabranch.cli import BAD_DATA, GAME, GOOD, INTERRUPTED, USAGE
+from anabranch.errors import AnabranchError, EvaluatorError, GameError, UsageError, blame, foreign_frames
+
+
+def failure(error: BaseException) -> tuple[str, int]:
+    """Return (message, exit code); a fault of the library itself is raised again, traceback and all."""
+    if isinstance(error, KeyboardInterrupt):
+        return "interrupted", INTERRUPTED
+    if isinstance(error, BrokenPipeError):  # whoever read our output has seen enough, e.g. `head`
+        sys.stdout = open(os.devnull, "w")  # noqa: SIM115
+        return "", GOOD
+    if isinstance(error, UsageError):
+        return f"error: {error}", USAGE
+    if isinstance(error, SyntaxError):
+        return f"error: {type(error).__name__} in the game's file: {error.msg} ({error.filename}:{error.lineno})", GAME
+    if isinstance(error, (GameError, EvaluatorError)):
+        return f"error: {error}", GAME
+    if isinstance(error, AnabranchError):
+        return f"error: {error}", BAD_DATA
+    if foreign_frames(error):
+        return f"error: the game raised {type(error).__name__}: {error} ({blame(error)})", GAME
+    if isinstance(error, OSError):
+        return f"error: {error}", BAD_DATA
+    raise error

@@ -1,0 +1,54 @@
+"""`anabranch new`: a file to start a game from."""
+
+from __future__ import annotations
+
+import keyword
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+from typing import Annotated
+
+from tyro.conf import Positional, arg
+
+from anabranch.cli import GOOD
+from anabranch.cli.show import print_json
+from anabranch.errors import UsageError
+
+
+@dataclass(frozen=True)
+class Command:
+    """Write the file of a small complete game to start from."""
+
+    name: Annotated[Positional[str], arg(metavar="NAME", help="what the game is called, e.g. my_game")]
+    objects: Annotated[bool, arg(help="states are Python objects (any Python, slower) instead of records")] = False
+    folder: Annotated[Path, arg(help="where to write it")] = Path()
+    json: Annotated[bool, arg(help="print for machines")] = False
+
+    def run(self) -> int:
+        """Write the file and say what to do with it."""
+        path, member = write_template(self.name, self.folder, objects=self.objects)
+        game = f"{path}:{member}"
+        if self.json:
+            print_json({"file": str(path), "game": game})
+        else:
+            print(f"wrote {path}: pins to knock down, to be replaced by rules of your own")
+            print(f"next: anabranch check {game}")
+        return GOOD
+
+
+def write_template(name: str, folder: Path, *, objects: bool = False) -> tuple[Path, str]:
+    """Write `name.py` into a folder and return its path and the name of its class; nothing is overwritten."""
+    if not name.isidentifier() or keyword.iskeyword(name):
+        raise UsageError(f"{name!r} cannot name a Python file; use letters, digits and _, e.g. my_game")
+    if not folder.is_dir():
+        raise UsageError(f"there is no folder {folder}")
+    member = "".join(word[:1].upper() + word[1:] for word in name.split("_")) or "Game"
+    source = resources.files("anabranch.cli.templates").joinpath("objects.py" if objects else "records.py")
+    text = source.read_text(encoding="utf-8").replace("class Pins", f"class {member}").replace('"pins"', f'"{name}"')
+    path = folder / f"{name}.py"
+    try:
+        with path.open("x", encoding="utf-8") as file:
+            file.write(text)
+    except FileExistsError:
+        raise UsageError(f"{path} exists already and is left as it is; choose another name or --folder") from None
+    return path, member

@@ -1,0 +1,1 @@
+"""Games that `anabranch new` copies; they are checked like any other game."""

@@ -5,4 +5,6 @@ NB_MODULE(_native, m) {
   m.doc() = "The engine of anabranch.";
   bind_random(m);
   bind_rules(m);
+  bind_config(m);
+  bind_search(m);
 }

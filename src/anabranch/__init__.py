@@ -48,7 +48,9 @@ if TYPE_CHECKING:
     from anabranch.search.exact import Solution as Solution
     from anabranch.search.exact import solve as solve
     from anabranch.search.reference import Reference as Reference
-    from anabranch.search.reference import search as search
+    from anabranch.search.searcher import Root as Root
+    from anabranch.search.searcher import Searcher as Searcher
+    from anabranch.search.searcher import search as search
     from anabranch.search.result import Result as Result
 
 _HOME = {
@@ -69,6 +71,8 @@ _HOME = {
     "Ucb1": "search.config",
     "Puct": "search.config",
     "SearchConfig": "search.config",
+    "Root": "search.searcher",
+    "Searcher": "search.searcher",
     "CHANCE": "game.words",
     "CompiledGame": "game.compiled",
     "Game": "game.game",

@@ -55,3 +55,157 @@ class Rules:
     @property
     def instance(self) -> bytes:
         """The instance's record as it is now."""
+
+class Config:
+    """The settings of a search as the engine reads them."""
+
+    def __init__(self) -> None: ...
+
+    def set_selectors(self, alone: dict, together: dict) -> None: ...
+
+    def set_chance(self, sampled: bool, exact_up_to: int, draws: int, widen: float, power: float, cap: int, offset: float) -> None: ...
+
+    def set_cycles(self, kind: str, value: float) -> None: ...
+
+    @property
+    def merge(self) -> bool: ...
+
+    @merge.setter
+    def merge(self, arg: bool, /) -> None: ...
+
+    @property
+    def stop(self) -> bool: ...
+
+    @stop.setter
+    def stop(self, arg: bool, /) -> None: ...
+
+    @property
+    def rho(self) -> float: ...
+
+    @rho.setter
+    def rho(self, arg: float, /) -> None: ...
+
+    @property
+    def leak(self) -> float: ...
+
+    @leak.setter
+    def leak(self, arg: float, /) -> None: ...
+
+    @property
+    def max_nodes(self) -> int: ...
+
+    @max_nodes.setter
+    def max_nodes(self, arg: int, /) -> None: ...
+
+    @property
+    def max_bytes(self) -> int: ...
+
+    @max_bytes.setter
+    def max_bytes(self, arg: int, /) -> None: ...
+
+    @property
+    def seed(self) -> int: ...
+
+    @seed.setter
+    def seed(self, arg: int, /) -> None: ...
+
+    @property
+    def hash_mask(self) -> int: ...
+
+    @hash_mask.setter
+    def hash_mask(self, arg: int, /) -> None: ...
+
+    @property
+    def discount(self) -> float: ...
+
+    @discount.setter
+    def discount(self, arg: float, /) -> None: ...
+
+    @property
+    def returns_low(self) -> float: ...
+
+    @returns_low.setter
+    def returns_low(self, arg: float, /) -> None: ...
+
+    @property
+    def returns_high(self) -> float: ...
+
+    @returns_high.setter
+    def returns_high(self, arg: float, /) -> None: ...
+
+    @property
+    def keyed_by_path(self) -> bool: ...
+
+    @keyed_by_path.setter
+    def keyed_by_path(self, arg: bool, /) -> None: ...
+
+class NativeEvaluator:
+    """An evaluator that needs no Python, or none."""
+
+    def __init__(self) -> None: ...
+
+    @property
+    def native(self) -> bool: ...
+
+    def uniform(self, value: float) -> None: ...
+
+    def hashing(self, seed: int) -> None: ...
+
+    def rollout(self, count: int, max_depth: int, address: int) -> None:
+        """`address` 0 calls the verbs one by one."""
+
+class PythonRules:
+    """Rules that run as Python, for the engine."""
+
+    def __init__(self, verbs: object, state_size: int, key_size: int, players: int, actions: int, outcomes: int, has_chance: bool, has_draw: bool, has_same: bool, has_bounds: bool) -> None: ...
+
+class Search:
+    """One root and its graph."""
+
+    def __init__(self, rules: object, config: Config, evaluator: NativeEvaluator, stream: int, state: object, owner: object | None) -> None: ...
+
+    @property
+    def nodes(self) -> int: ...
+
+    @property
+    def bytes(self) -> int: ...
+
+    @property
+    def over(self) -> bool: ...
+
+    @property
+    def ready(self) -> bool: ...
+
+    @property
+    def root_visits(self) -> int: ...
+
+    @property
+    def evaluation_seed(self) -> int: ...
+
+    def columns(self) -> dict:
+        """The graph as NumPy views."""
+
+    def acting(self, node: int) -> list:
+        """
+        [(player, ids, priors, visits, values)] of the players acting at a node.
+        """
+
+    def edges(self, node: int) -> list:
+        """[(actions, visits, child, value, probability)] in creation order."""
+
+    def state(self, node: int) -> object: ...
+
+    def proceed(self, begin: bool) -> object:
+        """
+        Go on until opinions are needed: [(state, key)], or a report of a failure.
+        """
+
+    def answer(self, logits: Sequence[Annotated[NDArray[numpy.float64], dict(order='C', device='cpu', writable=False)] | None], values: Annotated[NDArray[numpy.float64], dict(order='C', device='cpu', writable=False)]) -> None: ...
+
+    def undo(self) -> None:
+        """Drop the playout in progress."""
+
+def run(searches: Sequence[Search], goals: Sequence[int], seconds: float | None, threads: int) -> object:
+    """
+    Search with native evaluators: (simulations per search, None), or (None, a report of what failed).
+    """

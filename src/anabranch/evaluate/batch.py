@@ -24,7 +24,7 @@ class Batch:
 
     states: Sequence[State]
     keys: Sequence[int]  # the node key of each state
-    seed: int = 0  # mixed with a node key it gives an evaluator numbers of its own
+    seeds: Sequence[int] = ()  # mixed with its node key, a row's seed gives an evaluator numbers of its own
 
     def __len__(self) -> int:
         return len(self.states)

@@ -40,10 +40,10 @@ class Rollout:
 
     def evaluate(self, batch: Batch) -> tuple[None, Floats]:
         rows = []
-        for state, key in zip(batch.states, batch.keys, strict=True):
+        for state, key, seed in zip(batch.states, batch.keys, batch.seeds or [0] * len(batch), strict=True):
             total = np.zeros(state.game.players)
             for index in range(self.count):
-                total += rollout(state, Random(fold(fold(batch.seed, key), index)), self.max_depth)
+                total += rollout(state, Random(fold(fold(seed, key), index)), self.max_depth)
             rows.append(total / self.count)
         return None, np.array(rows)
 

@@ -11,7 +11,7 @@ class _CallableModule(ModuleType):
     """Lets the folder `search` and the verb `search` share their name, whichever of them is imported first."""
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        from anabranch.search.reference import search
+        from anabranch.search.searcher import search
 
         return search(*args, **kwargs)
 

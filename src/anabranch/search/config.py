@@ -197,10 +197,12 @@ class SearchConfig:
     transposition: Annotated[Transposition, "what happens where lines meet"] = field(default_factory=Transposition)
     virtual_loss: Annotated[VirtualLoss, "what visits in flight do"] = field(default_factory=VirtualLoss)
     max_nodes: Annotated[int | None, "the most nodes a graph may hold; then new leaves are frozen"] = None
+    max_bytes: Annotated[int | None, "the most bytes a graph may take; then new leaves are frozen"] = None
     seed: Annotated[int, "decides every random draw of the search"] = 0
 
     def __post_init__(self) -> None:
         _require(self.max_nodes is None or self.max_nodes >= 1, "max_nodes", self.max_nodes, "at least 1")
+        _require(self.max_bytes is None or self.max_bytes >= 65_536, "max_bytes", self.max_bytes, "at least 65536")
         for part in fields(self):
             value = getattr(self, part.name)
             wanted = _PARTS.get(part.name)

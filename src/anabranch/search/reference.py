@@ -294,7 +294,7 @@ class Reference:
             if turn == OVER:
                 return collected
             if turn != CHANCE:
-                batch = Batch([State(self.game, data)], [key], self.draws.evaluation())
+                batch = Batch([State(self.game, data)], [key], [self.draws.evaluation()])
                 worth = opinions(self.evaluator, batch)[0].values
                 break
             outcome = self.rules.draw(data, random)
@@ -307,7 +307,8 @@ class Reference:
         """Ask the evaluator about decision nodes, all in one batch."""
         if not nodes:
             return
-        batch = Batch([node.state for node in nodes], [node.key for node in nodes], self.draws.evaluation())
+        seeds = [self.draws.evaluation()] * len(nodes)
+        batch = Batch([node.state for node in nodes], [node.key for node in nodes], seeds)
         for node, opinion in zip(nodes, opinions(self.evaluator, batch), strict=True):
             node.priors = [prior_of(node, index, opinion) for index in range(len(node.acting))]
             node.opinion = opinion.values

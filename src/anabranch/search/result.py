@@ -34,7 +34,7 @@ class Result:
     nodes: int
     simulations: int
     seconds: float
-    graph: ReferenceGraph = field(repr=False)
+    graph: Any = field(repr=False)  # a search.graph.Graph, or the reference's
 
     @property
     def action(self) -> Action | None:

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from anabranch.errors import UsageError
+from anabranch.game.game import Game
 from anabranch.search import formulas
 from anabranch.search.config import (
     Exp3,
@@ -139,13 +140,19 @@ def _best(
     return best[int(draws.uniform(Purpose.TIES, player, node.key, node.visits + sum(seen.in_flight)) * len(best))]
 
 
+def resolved_scale(kind: Scale, game: Game) -> Scale:
+    """Return the scale that `auto` means for a game: `range` where it is tight, else `node`."""
+    if kind != "auto":
+        return kind
+    return "range" if game.has("bounds") or not game.rewards_along else "node"
+
+
 def _scale(
     graph: ReferenceGraph, node: Node, player: int, seen: Marginals, kind: Scale
 ) -> tuple[Callable[[float], float], float]:
     """Return the map from values to scaled units, and the lower end of the scale."""
     game = node.state.game
-    if kind == "auto":
-        kind = "range" if game.has("bounds") or not game.rewards_along else "node"
+    kind = resolved_scale(kind, game)
     if kind == "none":
         return (lambda q: q), game.returns[0]
     if kind == "range":

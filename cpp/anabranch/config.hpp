@@ -1,0 +1,56 @@
+// The settings of a search as the engine reads them; src/anabranch/search/config.py declares and explains them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+
+namespace anabranch {
+
+enum class Rule : std::uint8_t { puct, ucb1 };
+enum class Scale : std::uint8_t { range, node, graph, none };
+enum class FirstPlay : std::uint8_t { parent, parent_minus, reduced, constant, lowest };
+enum class Weights : std::uint8_t { d, a, b, c };
+enum class Cycles : std::uint8_t { refused, bootstrap, valued };
+
+struct Selector {
+  Rule rule = Rule::puct;
+  double c_init = 1.25, c_log = 1.0, c_base = 19652.0, c_off = 1.0, epsilon = 1.0;  // PUCT
+  double c = 1.4142135623730951;                                                     // UCB1
+  Scale scale = Scale::range;
+  FirstPlay first_play = FirstPlay::reduced;
+  double first_amount = 0.2;
+  double w0 = 0.0;
+  Weights weights = Weights::d;
+  bool random_ties = false;
+};
+
+struct ChanceConfig {
+  bool sampled = false;
+  std::size_t exact_up_to = 0;
+  std::uint32_t draws = 1;
+  double widen = 0.0;  // 0: every outcome may have a child
+  double widen_power = 0.5;
+  std::size_t widen_cap = std::numeric_limits<std::size_t>::max();
+  double offset = -1.0;  // below 0: drawn for each node
+};
+
+struct Config {
+  Selector selector, simultaneous;
+  ChanceConfig chance;
+  bool merge = true;
+  bool stop = false;
+  double rho = 1.0, leak = 0.0;
+  std::size_t max_nodes = std::numeric_limits<std::uint32_t>::max() - 1;
+  std::size_t max_bytes = std::numeric_limits<std::size_t>::max();
+  std::uint64_t seed = 0;
+  std::uint64_t hash_mask = ~std::uint64_t{0};  // tests force collisions with it; results must not change
+  // What the game declares.
+  double discount = 1.0;
+  double returns_low = -1.0, returns_high = 1.0;
+  Cycles cycles = Cycles::refused;
+  double repetition = 0.0;
+  bool keyed_by_path = false;  // object games: a node's key mixes its creator's key and the edge
+};
+
+}  // namespace anabranch

@@ -1,0 +1,251 @@
+// The graph of one root: nodes and edges as parallel arrays with 32-bit ids.
+//
+// A node is a record in `states`, a `Node` (what a walk reads), and 2·P doubles in `values`: Q, then U. Its edges lie in one
+// block in creation order, the order in which sums run; a full block moves to one twice as large, and blocks left behind are
+// used again. An `Edge` has P doubles in `edge_values`, its q(e) as of the parent's last refresh. Where the child has
+// no other parent that is its q(e) now, because whatever changes the child goes on to refresh the parent; edges into shared
+// children carry kShared and are recomputed before they are read. So most selections touch one node's memory only.
+//
+// Only the thread that owns the graph may touch it. Invariants are those of MODEL section 2; `check` in check.hpp tests them.
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <map>
+#include <vector>
+
+#include "anabranch/column.hpp"
+#include "anabranch/index.hpp"
+#include "anabranch/rules.hpp"
+#include "anabranch/states.hpp"
+
+namespace anabranch {
+
+using NodeId = std::uint32_t;
+using EdgeId = std::uint32_t;
+inline constexpr std::uint32_t kNone = UINT32_MAX;
+
+enum class Kind : std::uint8_t { over, chance, decision };
+
+// Flags of nodes.
+inline constexpr std::uint8_t kOnPath = 1;     // in the path being walked
+inline constexpr std::uint8_t kManyParents = 2;  // all edges into it carry kShared
+inline constexpr std::uint8_t kExact = 4;      // a chance node whose outcomes were all enumerated
+// Flags of edges.
+inline constexpr std::uint32_t kShared = 1;  // the child has another parent: q(e) may be stale
+inline constexpr std::uint32_t kFrozen = 2;  // no child: q(e) is the frozen value
+
+struct Node {
+  std::uint32_t visits = 0;      // N(n)
+  std::uint32_t edges = 0;       // the first edge of its block
+  std::uint32_t edge_count = 0;  // how many edges it has
+  std::uint32_t edge_room = 0;   // how many its block holds
+  std::uint32_t choices = 0;     // one acting player: how many choices; several: a row of `tables`; chance: a distribution
+  std::uint32_t priors = kNone;  // where its priors start, kNone if all choices are equally likely
+  NodeId parent = kNone;         // the node whose edge reached it first
+  Kind kind = Kind::over;
+  std::uint8_t mover = 0;  // the acting player, if there is one
+  std::uint8_t flags = 0;
+  std::uint8_t acting = 0;  // how many players act
+};
+
+struct Edge {
+  std::uint32_t visits;  // N(e)
+  NodeId child;          // kNone if frozen
+  std::uint32_t move;    // the choice; several acting: choices packed as bits; chance: the outcome's place in the list
+  std::uint32_t reward;  // a row of `rewards`, kNone where all are 0
+  std::uint32_t flags;
+};
+
+// Outcomes of chance states, each different list stored once.
+struct Distribution {
+  std::vector<std::int32_t> outcomes;
+  std::vector<double> chances, cumulative;
+};
+
+// Several players acting at once: who they are, how many choices each has, and where its bits lie in `Edge::move`.
+struct Table {
+  std::uint64_t turn;
+  std::vector<std::uint32_t> sizes, shifts;
+};
+
+class Graph {
+ public:
+  explicit Graph(const Rules& game)
+      : rules(game),
+        players(static_cast<std::size_t>(game.players)),
+        states(game.state_size),
+        keys(game.key ? game.key_size : 8) {
+    low.assign(players, std::numeric_limits<double>::infinity());
+    high.assign(players, -std::numeric_limits<double>::infinity());
+  }
+
+  Rules rules;
+  std::size_t players;
+  States states, keys;  // `keys` is used only by games with a `key` verb
+  Index index;
+  Column<Node> nodes;
+  Column<double> values;         // 2·P a node: Q, U
+  Column<std::uint64_t> hashes;  // node keys: what random draws depend on
+  Column<double> ranges;         // 2·P a node, for games with a `bounds` verb: low, high of the remaining return
+  Column<Edge> edges;
+  Column<double> edge_values;       // P an edge: q(e)
+  Column<std::uint32_t> repeats;    // C(e), only where repetitions have a value of their own
+  Column<float> rewards;            // P a row
+  Column<float> priors;
+  std::vector<Distribution> distributions;
+  std::vector<Table> tables;
+  std::vector<double> low, high;  // of q(e) seen at any refresh, per player: the scale `graph`
+
+  std::size_t size() const { return nodes.size(); }
+  double* mean(NodeId node) { return values.data() + node * 2 * players; }
+  const double* mean(NodeId node) const { return values.data() + node * 2 * players; }
+  double* opinion(NodeId node) { return mean(node) + players; }
+  const double* opinion(NodeId node) const { return mean(node) + players; }
+  double* value(EdgeId edge) { return edge_values.data() + edge * players; }
+  const double* value(EdgeId edge) const { return edge_values.data() + edge * players; }
+
+  // Everything the graph holds, in bytes.
+  std::size_t bytes() const {
+    return states.bytes() + keys.bytes() + index.bytes() + nodes.bytes() + values.bytes() + hashes.bytes() +
+           ranges.bytes() + edges.bytes() + edge_values.bytes() + repeats.bytes() + rewards.bytes() + priors.bytes() +
+           extra_bytes_;
+  }
+
+  // Add a node for the record offered to `states` (and `keys`).
+  NodeId add(std::uint64_t hash) {
+    const auto id = static_cast<NodeId>(nodes.size());
+    nodes.push(Node{});
+    values.fill(2 * players, 0.0);
+    hashes.push(hash);
+    if (rules.bounds) ranges.fill(2 * players, 0.0);
+    states.append();
+    if (rules.key) keys.append();
+    return id;
+  }
+
+  // Append an edge to a node; its place in the node's block. Visits are 0 and nothing hangs on it yet.
+  std::uint32_t add_edge(NodeId id, std::uint32_t move, const float* reward) {
+    Node& node = nodes[id];
+    const std::uint32_t count = node.edge_count;
+    if (count == node.edge_room) move_block(node, count == 0 ? 1 : count * 2);
+    std::uint32_t row = kNone;
+    for (std::size_t p = 0; p < players; ++p) {
+      if (reward[p] == 0.0f) continue;
+      row = static_cast<std::uint32_t>(rewards.size() / players);
+      const std::size_t at = rewards.extend(players);
+      std::memcpy(&rewards[at], reward, players * sizeof(float));
+      break;
+    }
+    edges[node.edges + count] = Edge{0, kNone, move, row, 0};
+    for (std::size_t p = 0; p < players; ++p) value(node.edges + count)[p] = 0.0;
+    if (count_repeats) repeats[node.edges + count] = 0;
+    ++node.edge_count;
+    return count;
+  }
+
+  // Hang a child under an edge. A child with several parents changes behind their backs: all its edges become shared.
+  void link(NodeId parent, EdgeId edge, NodeId child) {
+    edges[edge].child = child;
+    edges[edge].flags &= ~kFrozen;
+    Node& node = nodes[child];
+    if (node.parent == kNone && child != 0) {
+      node.parent = parent;
+      return;
+    }
+    edges[edge].flags |= kShared;
+    if (node.flags & kManyParents) return;
+    node.flags |= kManyParents;
+    if (node.parent == kNone) return;
+    const Node& first = nodes[node.parent];
+    for (EdgeId e = first.edges; e < first.edges + first.edge_count; ++e)
+      if (edges[e].child == child) edges[e].flags |= kShared;
+  }
+
+  float reward(EdgeId edge, std::size_t player) const {
+    const std::uint32_t row = edges[edge].reward;
+    return row == kNone ? 0.0f : rewards[row * players + player];
+  }
+
+  // Find or store a list of outcomes.
+  std::uint32_t intern(const std::int32_t* outcomes, const double* chances, std::size_t count) {
+    std::vector<std::uint64_t> words(count * 2);
+    for (std::size_t i = 0; i < count; ++i) {
+      words[2 * i] = static_cast<std::uint64_t>(outcomes[i]);
+      words[2 * i + 1] = std::bit_cast<std::uint64_t>(chances[i]);
+    }
+    const auto [place, fresh] = interned_.try_emplace(std::move(words), static_cast<std::uint32_t>(distributions.size()));
+    if (fresh) {
+      Distribution list;
+      double total = 0.0;
+      for (std::size_t i = 0; i < count; ++i) {
+        list.outcomes.push_back(outcomes[i]);
+        list.chances.push_back(chances[i]);
+        list.cumulative.push_back(total += chances[i]);
+      }
+      distributions.push_back(std::move(list));
+      extra_bytes_ += count * 40 + 128;
+    }
+    return place->second;
+  }
+
+  // Find or store who acts at once with how many choices; false if the joint choices do not fit into 32 bits.
+  bool intern(std::uint64_t turn, const std::vector<std::uint32_t>& sizes, std::uint32_t& place) {
+    std::vector<std::uint64_t> words{turn};
+    words.insert(words.end(), sizes.begin(), sizes.end());
+    const auto found = table_places_.find(words);
+    if (found != table_places_.end()) {
+      place = found->second;
+      return true;
+    }
+    Table table{turn, sizes, {}};
+    std::uint32_t shift = 0;
+    for (const std::uint32_t size : sizes) {
+      table.shifts.push_back(shift);
+      shift += static_cast<std::uint32_t>(std::bit_width(size - 1));
+    }
+    if (shift > 32) return false;
+    place = static_cast<std::uint32_t>(tables.size());
+    table_places_.emplace(std::move(words), place);
+    tables.push_back(std::move(table));
+    extra_bytes_ += sizes.size() * 24 + 128;
+    return true;
+  }
+
+  bool count_repeats = false;  // whether `repeats` is kept
+
+ private:
+  // Blocks hold 1, 2, 4, … edges; one left behind waits in `free_` for the next node that needs its size.
+  void move_block(Node& node, std::uint32_t capacity) {
+    const auto size_class = static_cast<std::size_t>(std::countr_zero(capacity));
+    std::uint32_t place;
+    if (!free_[size_class].empty()) {
+      place = free_[size_class].back();
+      free_[size_class].pop_back();
+    } else {
+      place = static_cast<std::uint32_t>(edges.extend(capacity));
+      edge_values.extend(capacity * players);
+      if (count_repeats) repeats.extend(capacity);
+      for (std::uint32_t e = place; e < place + capacity; ++e) edges[e] = Edge{0, kNone, 0, kNone, 0};
+    }
+    if (node.edge_count > 0) {
+      std::memcpy(&edges[place], &edges[node.edges], node.edge_count * sizeof(Edge));
+      std::memcpy(value(place), value(node.edges), node.edge_count * players * sizeof(double));
+      if (count_repeats) std::memcpy(&repeats[place], &repeats[node.edges], node.edge_count * sizeof(std::uint32_t));
+      for (std::uint32_t e = node.edges; e < node.edges + node.edge_count; ++e) edges[e] = Edge{0, kNone, 0, kNone, 0};
+      free_[size_class - 1].push_back(node.edges);
+    }
+    node.edges = place;
+    node.edge_room = capacity;
+  }
+
+  std::array<std::vector<std::uint32_t>, 32> free_;
+  std::map<std::vector<std::uint64_t>, std::uint32_t> interned_, table_places_;
+  std::size_t extra_bytes_ = 0;
+};
+
+}  // namespace anabranch

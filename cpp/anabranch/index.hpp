@@ -1,0 +1,78 @@
+// State → node: an open-addressed table of node numbers. A hash finds candidates; the caller always compares the states, so
+// a collision can never merge two of them. Entries are only ever removed newest first, when a wave is undone.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "anabranch/column.hpp"
+
+namespace anabranch {
+
+class Index {
+ public:
+  static constexpr std::uint32_t kEmpty = UINT32_MAX;
+
+  std::size_t bytes() const { return slots_.bytes(); }
+
+  // The node whose state equals the one sought, or kEmpty.
+  template <class Equals>
+  std::uint32_t find(std::uint64_t hash, Equals&& equals) const {
+    if (slots_.size() == 0) return kEmpty;
+    const auto tag = static_cast<std::uint32_t>(hash >> 32);
+    for (std::size_t at = hash & mask_;; at = (at + 1) & mask_) {
+      const Slot& slot = slots_[at];
+      if (slot.node == kEmpty) return kEmpty;
+      if (slot.tag == tag && equals(slot.node)) return slot.node;
+    }
+  }
+
+  // Add a node that `find` did not find. `hash_of(node)` gives hashes again when the table grows.
+  template <class HashOf>
+  void insert(std::uint64_t hash, std::uint32_t node, HashOf&& hash_of) {
+    if ((count_ + 1) * 8 > slots_.size() * 5) grow(node, hash_of);
+    place(hash, node);
+    ++count_;
+  }
+
+  // Forget the node inserted last. Nothing was placed behind it since, so emptying its slot breaks no chain.
+  void remove(std::uint64_t hash, std::uint32_t node) {
+    for (std::size_t at = hash & mask_; slots_[at].node != kEmpty; at = (at + 1) & mask_) {
+      if (slots_[at].node == node) {
+        slots_[at].node = kEmpty;
+        --count_;
+        return;
+      }
+    }
+  }
+
+  void prefetch(std::uint64_t hash) const {
+    if (slots_.size()) __builtin_prefetch(slots_.data() + (hash & mask_));
+  }
+
+ private:
+  struct Slot {
+    std::uint32_t node, tag;
+  };
+
+  void place(std::uint64_t hash, std::uint32_t node) {
+    std::size_t at = hash & mask_;
+    while (slots_[at].node != kEmpty) at = (at + 1) & mask_;
+    slots_[at] = {node, static_cast<std::uint32_t>(hash >> 32)};
+  }
+
+  template <class HashOf>
+  void grow(std::uint32_t nodes, HashOf&& hash_of) {
+    const std::size_t size = slots_.size() == 0 ? 64 : slots_.size() * 2;
+    Column<Slot> fresh;
+    fresh.fill(size, Slot{kEmpty, 0});
+    slots_ = std::move(fresh);
+    mask_ = size - 1;
+    for (std::uint32_t node = 0; node < nodes; ++node) place(hash_of(node), node);
+  }
+
+  Column<Slot> slots_;
+  std::size_t mask_ = 0, count_ = 0;
+};
+
+}  // namespace anabranch

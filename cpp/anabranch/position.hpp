@@ -1,0 +1,199 @@
+// One state in hand: the verbs of a game called on it, with their answers checked.
+//
+// Every search has one Position as its scratch memory. A verb that raises or answers nonsense ends in a Failure that holds
+// the untouched record. Verbs other than `step` get a copy where the game could not be trusted to leave the state alone;
+// `check` finds such games, so here the record is simply loaded anew for every node.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <vector>
+
+#include "anabranch/failure.hpp"
+#include "anabranch/random.hpp"
+#include "anabranch/rules.hpp"
+
+namespace anabranch {
+
+class Position {
+ public:
+  explicit Position(const Rules& rules)
+      : rules_(&rules),
+        words_(rules.state_size / 8 + 1),
+        before_(rules.state_size),
+        key_((rules.key_size + 7) / 8 + 1),
+        ids_(static_cast<std::size_t>(rules.actions)),
+        outcomes_(static_cast<std::size_t>(rules.outcomes)),
+        chances_(static_cast<std::size_t>(rules.outcomes)),
+        actions(static_cast<std::size_t>(rules.players), kIdle),
+        rewards(static_cast<std::size_t>(rules.players)) {}
+
+  std::byte* state() { return reinterpret_cast<std::byte*>(words_.data()); }
+  void set(const std::byte* record) { std::memcpy(state(), record, rules_->state_size); }
+
+  std::int64_t turn() {
+    std::int64_t turn = 0;
+    if (!call(rules_->turn, turn, *rules_, state()) || !valid_turn(*rules_, turn)) fail("turn");
+    return turn;
+  }
+
+  // Read a player's choices into `choices` (ids that stand for a choice, ascending) and `legal` / `group`.
+  void read_choices(std::int32_t player) {
+    const std::size_t count = read_legal(player);
+    legal.assign(ids_.begin(), ids_.begin() + static_cast<std::ptrdiff_t>(count));
+    group.resize(legal.size());
+    if (!rules_->same) {
+      choices = legal;
+      for (std::size_t i = 0; i < legal.size(); ++i) group[i] = static_cast<std::uint32_t>(i);
+      return;
+    }
+    choices.clear();
+    standing_.clear();
+    for (const std::int32_t id : legal) {
+      std::int64_t stands = 0;
+      if (!call(rules_->same, stands, *rules_, state(), player, id) || stands < 0 || stands >= rules_->actions)
+        fail("same", player, id);
+      standing_.push_back(static_cast<std::int32_t>(stands));
+      std::size_t at = 0;
+      while (at < choices.size() && choices[at] < stands) ++at;
+      if (at == choices.size() || choices[at] != stands) choices.insert(choices.begin() + static_cast<std::ptrdiff_t>(at), static_cast<std::int32_t>(stands));
+    }
+    for (std::size_t i = 0; i < legal.size(); ++i) {
+      std::uint32_t at = 0;
+      while (choices[at] != standing_[i]) ++at;
+      group[i] = at;
+    }
+  }
+
+  // How many choices a player has; cheaper than reading them where no ids do the same.
+  std::size_t count_choices(std::int32_t player) {
+    if (!rules_->same) return read_legal(player);
+    read_choices(player);
+    return choices.size();
+  }
+
+  // The id that stands for a player's choice.
+  std::int32_t choice(std::int32_t player, std::uint32_t index) {
+    if (!rules_->same) {
+      if (index >= read_legal(player)) fail("legal", player);  // fewer than when the node was made: a lying game
+      return ids_[index];
+    }
+    read_choices(player);
+    if (index >= choices.size()) fail("legal", player);
+    return choices[index];
+  }
+
+  // Step with `actions`; `rewards` are what it gave, rounded to float32. False if that failed: the state is then spoilt.
+  bool try_step() {
+    for (double& reward : rewards_double_) reward = 0.0;
+    std::int64_t nothing = 0;
+    if (!call(rules_->step, nothing, *rules_, state(), static_cast<const std::int32_t*>(actions.data()), rewards_double_.data()) ||
+        !finite(rewards_double_.data(), rules_->players))
+      return false;
+    for (std::size_t p = 0; p < rewards.size(); ++p) rewards[p] = static_cast<float>(rewards_double_[p]);
+    return true;
+  }
+
+  // The same, keeping the state before it for the report of a failure.
+  void step() {
+    std::memcpy(before_.data(), state(), rules_->state_size);
+    if (try_step()) return;
+    set(before_.data());
+    fail("step");
+  }
+
+  void set_outcome(std::int32_t outcome) {
+    for (std::int32_t& action : actions) action = kIdle;
+    actions[0] = outcome;
+  }
+
+  void step_outcome(std::int32_t outcome) {
+    set_outcome(outcome);
+    step();
+  }
+
+  std::size_t read_chances() {
+    std::int64_t count = 0;
+    if (!call(rules_->chance, count, *rules_, state(), outcomes_.data(), chances_.data()) ||
+        !valid_chances(*rules_, outcomes_.data(), chances_.data(), count))
+      fail("chance");
+    return static_cast<std::size_t>(count);
+  }
+  const std::int32_t* outcomes() const { return outcomes_.data(); }
+  const double* chances() const { return chances_.data(); }
+
+  // Draw an outcome: by the game's own `draw`, else from its list.
+  std::int32_t draw(Random& random) {
+    if (rules_->draw) {
+      std::int64_t outcome = 0;
+      const std::uint64_t before = random.word;
+      if (!call(rules_->draw, outcome, *rules_, state(), &random.word)) fail("draw", 0, 0, before);
+      return static_cast<std::int32_t>(outcome);
+    }
+    const std::size_t count = read_chances();
+    const double threshold = random.uniform();
+    double total = 0.0;
+    for (std::size_t i = 0; i < count; ++i) {
+      total += chances_[i];
+      if (total > threshold) return outcomes_[i];
+    }
+    return outcomes_[count - 1];
+  }
+
+  // What decides whether two states are one node: the game's key, else the whole record.
+  const std::byte* key() {
+    if (!rules_->key) return state();
+    std::memset(key_.data(), 0, key_.size() * 8);
+    std::int64_t nothing = 0;
+    if (!call(rules_->key, nothing, *rules_, state(), static_cast<void*>(key_.data()))) fail("key");
+    return reinterpret_cast<const std::byte*>(key_.data());
+  }
+
+  void bounds(double* low, double* high) {
+    for (std::int32_t p = 0; p < rules_->players; ++p) low[p] = high[p] = 0.0;
+    std::int64_t nothing = 0;
+    if (!call(rules_->bounds, nothing, *rules_, state(), low, high) || !finite(low, rules_->players) ||
+        !finite(high, rules_->players))
+      fail("bounds");
+  }
+
+  [[noreturn]] void fail(const char* verb, std::int32_t player = 0, std::int32_t action = 0, std::uint64_t random = 0) {
+    Failure failure;
+    failure.verb = verb;
+    failure.state.assign(state(), state() + rules_->state_size);
+    failure.actions = actions;
+    failure.player = player;
+    failure.action = action;
+    failure.random = random;
+    throw failure;
+  }
+
+ private:
+  // Fill `ids_` with what a player may choose; how many there are.
+  std::size_t read_legal(std::int32_t player) {
+    std::int64_t count = 0;
+    if (!call(rules_->legal, count, *rules_, state(), player, ids_.data()) ||
+        !valid_ids(ids_.data(), count, rules_->actions) || count == 0)
+      fail("legal", player);
+    return static_cast<std::size_t>(count);
+  }
+
+  const Rules* rules_;
+  std::vector<std::uint64_t> words_;
+  std::vector<std::byte> before_;
+  std::vector<std::uint64_t> key_;
+  std::vector<std::int32_t> ids_, outcomes_, standing_;
+  std::vector<double> chances_;
+
+ public:
+  std::vector<std::int32_t> actions;  // of the next step, one per player
+  std::vector<float> rewards;         // of the last step
+  std::vector<std::int32_t> legal, choices;
+  std::vector<std::uint32_t> group;  // which choice each legal id belongs to
+
+ private:
+  std::vector<double> rewards_double_ = std::vector<double>(rewards.size());
+};
+
+}  // namespace anabranch

@@ -1,0 +1,96 @@
+// Settings: plain structs that Python fills in.
+#include "anabranch/config.hpp"
+
+#include <nanobind/stl/string.h>
+
+#include <stdexcept>
+#include <string>
+
+#include "anabranch/evaluate.hpp"
+#include "bindings.hpp"
+
+namespace nb = nanobind;
+using namespace anabranch;
+
+namespace {
+
+// A word of the Python settings as one of ours.
+template <class E>
+E word(const std::string& given, std::initializer_list<std::pair<const char*, E>> words) {
+  for (const auto& [name, value] : words)
+    if (given == name) return value;
+  throw nb::value_error(("no setting is called " + given).c_str());
+}
+
+void set_selector(Selector& s, const nb::dict& d) {
+  s.rule = word<Rule>(nb::cast<std::string>(d["rule"]), {{"puct", Rule::puct}, {"ucb1", Rule::ucb1}});
+  if (s.rule == Rule::puct) {
+    s.c_init = nb::cast<double>(d["c_init"]);
+    s.c_log = nb::cast<double>(d["c_log"]);
+    s.c_base = nb::cast<double>(d["c_base"]);
+    s.c_off = nb::cast<double>(d["c_off"]);
+    s.epsilon = nb::cast<double>(d["epsilon"]);
+  } else {
+    s.c = nb::cast<double>(d["c"]);
+  }
+  s.scale = word<Scale>(nb::cast<std::string>(d["scale"]),
+                        {{"range", Scale::range}, {"node", Scale::node}, {"graph", Scale::graph}, {"none", Scale::none}});
+  s.first_play = word<FirstPlay>(nb::cast<std::string>(d["first_play"]),
+                                 {{"parent", FirstPlay::parent}, {"parent_minus", FirstPlay::parent_minus},
+                                  {"reduced", FirstPlay::reduced}, {"constant", FirstPlay::constant}, {"lowest", FirstPlay::lowest}});
+  s.first_amount = nb::cast<double>(d["first_amount"]);
+  s.w0 = nb::cast<double>(d["w0"]);
+  s.weights = word<Weights>(nb::cast<std::string>(d["weights"]),
+                            {{"D", Weights::d}, {"A", Weights::a}, {"B", Weights::b}, {"C", Weights::c}});
+  s.random_ties = nb::cast<bool>(d["random_ties"]);
+}
+
+}  // namespace
+
+void bind_config(nb::module_& m) {
+  nb::class_<Config>(m, "Config", "The settings of a search as the engine reads them.")
+      .def(nb::init<>())
+      .def("set_selectors",
+           [](Config& c, const nb::dict& alone, const nb::dict& together) {
+             set_selector(c.selector, alone);
+             set_selector(c.simultaneous, together);
+           },
+           nb::arg("alone"), nb::arg("together"))
+      .def("set_chance",
+           [](Config& c, bool sampled, std::size_t exact_up_to, std::uint32_t draws, double widen, double power,
+              std::size_t cap, double offset) { c.chance = {sampled, exact_up_to, draws, widen, power, cap, offset}; },
+           nb::arg("sampled"), nb::arg("exact_up_to"), nb::arg("draws"), nb::arg("widen"), nb::arg("power"), nb::arg("cap"),
+           nb::arg("offset"))
+      .def("set_cycles",
+           [](Config& c, const std::string& kind, double value) {
+             c.cycles = word<Cycles>(kind, {{"refused", Cycles::refused}, {"bootstrap", Cycles::bootstrap}, {"valued", Cycles::valued}});
+             c.repetition = value;
+           },
+           nb::arg("kind"), nb::arg("value"))
+      .def_rw("merge", &Config::merge)
+      .def_rw("stop", &Config::stop)
+      .def_rw("rho", &Config::rho)
+      .def_rw("leak", &Config::leak)
+      .def_rw("max_nodes", &Config::max_nodes)
+      .def_rw("max_bytes", &Config::max_bytes)
+      .def_rw("seed", &Config::seed)
+      .def_rw("hash_mask", &Config::hash_mask)
+      .def_rw("discount", &Config::discount)
+      .def_rw("returns_low", &Config::returns_low)
+      .def_rw("returns_high", &Config::returns_high)
+      .def_rw("keyed_by_path", &Config::keyed_by_path);
+
+  nb::class_<NativeEvaluator>(m, "NativeEvaluator", "An evaluator that needs no Python, or none.")
+      .def(nb::init<>())
+      .def_prop_ro("native", [](const NativeEvaluator& e) { return e.kind != NativeEvaluator::Kind::none; })
+      .def("uniform", [](NativeEvaluator& e, double value) { e.kind = NativeEvaluator::Kind::uniform; e.value = value; }, nb::arg("value"))
+      .def("hashing", [](NativeEvaluator& e, std::uint64_t seed) { e.kind = NativeEvaluator::Kind::hashing; e.seed = seed; }, nb::arg("seed"))
+      .def("rollout",
+           [](NativeEvaluator& e, std::int32_t count, std::int32_t max_depth, std::uintptr_t address) {
+             e.kind = NativeEvaluator::Kind::rollout;
+             e.count = count;
+             e.max_depth = max_depth;
+             e.rollout = reinterpret_cast<RolloutFunction>(address);
+           },
+           nb::arg("count"), nb::arg("max_depth"), nb::arg("address"), "`address` 0 calls the verbs one by one.");
+}

@@ -1,0 +1,297 @@
+// Searches: one graph per root, driven from Python.
+#include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "anabranch/forest.hpp"
+#include "bindings.hpp"
+#include "bound_rules.hpp"
+#include "python_rules.hpp"
+
+namespace {
+
+PyObject* search_failed = nullptr;  // raised while a search is made; its argument is the report
+
+// A search and what its rules live in.
+struct BoundSearch {
+  nb::object owner;  // keeps code, instance and evaluator alive
+  PythonRules* python = nullptr;
+  std::unique_ptr<Search> search;
+};
+
+std::vector<std::byte> root_record(const Rules& rules, const nb::object& state, PythonRules* python) {
+  std::vector<std::byte> record(rules.state_size);
+  if (python && python->numbered()) {
+    const std::uint64_t number = python->number(state);
+    std::memcpy(record.data(), &number, 8);
+  } else {
+    const auto data = nb::cast<nb::bytes>(state);
+    if (data.size() != rules.state_size) throw nb::value_error("the state does not have the size of the game's records");
+    std::memcpy(record.data(), data.data(), data.size());
+  }
+  return record;
+}
+
+nb::object state_of(const BoundSearch& s, const std::byte* record, std::size_t size) {
+  if (s.python && s.python->numbered()) {
+    std::uint64_t number;
+    std::memcpy(&number, record, 8);
+    return s.python->state(number);
+  }
+  return nb::bytes(record, size);
+}
+
+// What went wrong, for Python to raise.
+nb::dict report(const Failure& failure, BoundSearch& s) {
+  nb::dict d;
+  d["cause"] = failure.cause == Failure::Cause::verb ? "verb" : failure.cause == Failure::Cause::cycle ? "cycle" : "too_many_choices";
+  d["verb"] = failure.verb;
+  d["state"] = failure.state.empty() ? nb::none() : state_of(s, failure.state.data(), failure.state.size());
+  d["actions"] = failure.actions;
+  d["player"] = failure.player;
+  d["action"] = failure.action;
+  d["random"] = failure.random;
+  d["line"] = failure.line;
+  d["exception"] = nb::none();
+  if (s.python && s.python->exception.is_valid() && !s.python->exception.is_none()) {
+    d["exception"] = s.python->exception;
+    s.python->exception = nb::none();
+  }
+  return d;
+}
+
+// A column of the graph for NumPy, without a copy; the memory lives as long as the view.
+template <class T, class Item>
+nb::object view(const Column<T>& column, const Item* first, std::size_t count, std::size_t width, std::size_t stride_items) {
+  auto* kept = new std::shared_ptr<void>(column.owner());
+  nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<std::shared_ptr<void>*>(p); });
+  const std::size_t shape[2] = {count, width};
+  const std::int64_t strides[2] = {static_cast<std::int64_t>(stride_items), 1};
+  return nb::cast(nb::ndarray<nb::numpy, const Item>(first, width == 1 ? 1 : 2, shape, owner, strides));
+}
+
+template <class T>
+nb::object field(const Column<T>& column, const std::uint32_t T::*member) {
+  static_assert(sizeof(T) % 4 == 0);
+  return view(column, column.size() ? &(column.data()->*member) : nullptr, column.size(), 1, sizeof(T) / 4);
+}
+
+nb::dict columns(const BoundSearch& s) {
+  const Graph& g = s.search->graph();
+  nb::dict d;
+  d["visits"] = field(g.nodes, &Node::visits);
+  d["edges"] = field(g.nodes, &Node::edges);
+  d["edge_count"] = field(g.nodes, &Node::edge_count);
+  d["choices"] = field(g.nodes, &Node::choices);
+  d["parent"] = field(g.nodes, &Node::parent);
+  const auto* kinds = reinterpret_cast<const std::uint8_t*>(g.nodes.data());
+  d["kind"] = view(g.nodes, kinds + offsetof(Node, kind), g.nodes.size(), 1, sizeof(Node));
+  d["mover"] = view(g.nodes, kinds + offsetof(Node, mover), g.nodes.size(), 1, sizeof(Node));
+  d["key"] = view(g.hashes, g.hashes.data(), g.hashes.size(), 1, 1);
+  d["value"] = view(g.values, g.values.data(), g.nodes.size(), g.players, 2 * g.players);
+  d["opinion"] = view(g.values, g.values.data() + g.players, g.nodes.size(), g.players, 2 * g.players);
+  d["edge_visits"] = field(g.edges, &Edge::visits);
+  d["edge_child"] = field(g.edges, &Edge::child);
+  d["edge_move"] = field(g.edges, &Edge::move);
+  d["edge_flags"] = field(g.edges, &Edge::flags);
+  d["edge_value"] = view(g.edge_values, g.edge_values.data(), g.edges.size(), g.players, g.players);
+  return d;
+}
+
+// One acting player at a node: its choices with priors, visits and values.
+nb::list acting_at(BoundSearch& s, NodeId id) {
+  Search& search = *s.search;
+  const Graph& g = search.graph();
+  if (id >= g.size()) throw nb::index_error("no such node");
+  const Node node = g.nodes[id];
+  nb::list rows;
+  if (node.kind != Kind::decision) return rows;
+  const Table alone{std::uint64_t{1} << node.mover, {node.choices}, {0}};
+  const Table table = node.acting == 1 ? alone : g.tables[node.choices];
+  search.load(id);
+  std::size_t prior_at = 0, player = 0;
+  for (std::size_t i = 0; i < table.sizes.size(); ++i, ++player) {
+    while (!(table.turn >> player & 1)) ++player;
+    std::vector<std::int32_t> ids;
+    search.position().read_choices(static_cast<std::int32_t>(player));
+    ids = search.position().choices;
+    std::vector<double> priors, visits(table.sizes[i], 0.0), totals(table.sizes[i], 0.0);
+    for (std::size_t a = 0; a < table.sizes[i]; ++a)
+      priors.push_back(node.priors == kNone ? static_cast<double>(search.chooser().uniform_prior(table.sizes[i]))
+                                            : static_cast<double>(g.priors[node.priors + prior_at + a]));
+    for (EdgeId e = node.edges; e < node.edges + node.edge_count; ++e) {
+      if (g.edges[e].visits == 0) continue;
+      const std::uint32_t choice = node.acting == 1 ? g.edges[e].move : Chooser::choice_of(g.edges[e].move, table, i);
+      const double q = g.edges[e].flags & kShared ? child_value(g, e, player, search.config().discount, search.config()) : g.value(e)[player];
+      visits[choice] += g.edges[e].visits;
+      totals[choice] += node.acting == 1 ? q : g.edges[e].visits * q;
+    }
+    if (node.acting > 1)
+      for (std::size_t a = 0; a < totals.size(); ++a)
+        if (visits[a] > 0.0) totals[a] /= visits[a];
+    rows.append(nb::make_tuple(player, ids, priors, visits, totals));
+    prior_at += table.sizes[i];
+  }
+  return rows;
+}
+
+// The edges of a node: (actions, visits, child or None, value per player, probability).
+nb::list edges_of(BoundSearch& s, NodeId id) {
+  Search& search = *s.search;
+  Graph& g = search.graph();
+  if (id >= g.size()) throw nb::index_error("no such node");
+  nb::list rows;
+  const Node node = g.nodes[id];
+  for (EdgeId e = node.edges; e < node.edges + node.edge_count; ++e) {
+    const Edge edge = g.edges[e];
+    nb::object child = nb::none();
+    if (edge.child != kNone) {
+      read_child(g, e, discount_of(node, search.config()), search.config());
+      child = nb::int_(edge.child);
+    }
+    std::vector<double> q(g.value(e), g.value(e) + g.players);
+    double chance = 1.0;
+    if (node.kind == Kind::chance) chance = g.rules.chance ? g.distributions[node.choices].chances[edge.move] : std::nan("");
+    rows.append(nb::make_tuple(search.actions_of(id, edge.move), edge.visits, child, q, chance));
+  }
+  return rows;
+}
+
+// Run searches with native evaluators: (simulations per search, None or a report of what failed).
+nb::object run(const std::vector<BoundSearch*>& searches, std::vector<std::uint64_t> goals, std::optional<double> seconds,
+               std::size_t threads) {
+  if (goals.size() != searches.size()) throw nb::value_error("one goal per search");
+  std::vector<Search*> roots;
+  for (BoundSearch* s : searches) roots.push_back(s->search.get());
+  Budget budget;
+  budget.goals = std::move(goals);
+  if (seconds) budget.deadline = Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(*seconds));
+  bool interrupted = false;
+  std::vector<std::uint64_t> done;
+  std::optional<Failure> failed;
+  {
+    const nb::gil_scoped_release release;
+    try {
+      done = Forest::run(roots, budget, threads, [&interrupted] {
+        const nb::gil_scoped_acquire gil;
+        if (PyErr_CheckSignals() == 0) return true;
+        interrupted = true;
+        return false;
+      });
+    } catch (const Failure& failure) {
+      failed = failure;
+    }
+  }
+  if (interrupted) throw nb::python_error();
+  if (!failed) return nb::make_tuple(done, nb::none());
+  std::size_t root = 0;
+  while (root < searches.size() && searches[root]->search.get() != failed->search) ++root;
+  nb::dict told = report(*failed, *searches[root]);
+  told["root"] = root;
+  return nb::make_tuple(nb::none(), told);
+}
+
+// Let a search go on until it needs opinions; the rows it asks for, or a report.
+nb::object proceed(BoundSearch& s, bool begin) {
+  Search& search = *s.search;
+  std::optional<Failure> failed;
+  bool asks = false;
+  {
+    const nb::gil_scoped_release release;
+    try {
+      Forest::guarded(search, [&] {
+        if (!search.root_ready() && begin) {
+          asks = search.begin_root();
+          return;
+        }
+        if (begin) search.begin();
+        asks = search.proceed();
+      });
+    } catch (const Failure& failure) {
+      failed = failure;
+    }
+  }
+  if (failed) return report(*failed, s);
+  nb::list rows;
+  if (!asks) return rows;
+  std::vector<std::byte> record(search.graph().rules.state_size);
+  for (const Search::Request& request : search.asked()) {
+    if (request.node != kNone) search.graph().states.load(request.node, record.data());
+    else record = request.state;
+    rows.append(nb::make_tuple(state_of(s, record.data(), record.size()), request.key));
+  }
+  return rows;
+}
+
+void answer(BoundSearch& s, const std::vector<std::optional<nb::ndarray<const double, nb::c_contig, nb::device::cpu>>>& logits,
+            const nb::ndarray<const double, nb::c_contig, nb::device::cpu>& values) {
+  Search& search = *s.search;
+  const std::size_t rows = search.asked().size(), players = search.graph().players;
+  const std::size_t wide = players * static_cast<std::size_t>(search.graph().rules.actions);
+  if (logits.size() != rows || values.size() != rows * players) throw nb::value_error("one row of logits and values per question");
+  for (const auto& row : logits)
+    if (row && row->size() != wide) throw nb::value_error("logits have one entry per player and action");
+  std::optional<Failure> failed;
+  Forest::guarded(search, [&] {
+    for (std::size_t i = 0; i < rows; ++i) search.answer(i, logits[i] ? logits[i]->data() : nullptr, values.data() + i * players);
+    search.answered();
+  });
+}
+
+}  // namespace
+
+void bind_search(nb::module_& m) {
+  search_failed = PyErr_NewException("anabranch._native.SearchFailed", nullptr, nullptr);
+  m.attr("SearchFailed") = nb::borrow(search_failed);
+  nb::class_<PythonRules>(m, "PythonRules", "Rules that run as Python, for the engine.")
+      .def(nb::init<nb::object, std::size_t, std::size_t, std::int32_t, std::int32_t, std::int32_t, bool, bool, bool, bool>(),
+           nb::arg("verbs"), nb::arg("state_size"), nb::arg("key_size"), nb::arg("players"), nb::arg("actions"),
+           nb::arg("outcomes"), nb::arg("has_chance"), nb::arg("has_draw"), nb::arg("has_same"), nb::arg("has_bounds"));
+
+  nb::class_<BoundSearch>(m, "Search", "One root and its graph.")
+      .def("__init__",
+           [](BoundSearch* self, nb::object rules, const Config& config, const NativeEvaluator& evaluator, std::uint64_t stream,
+              const nb::object& state, nb::object owner) {
+             auto* made = new (self) BoundSearch{nb::make_tuple(rules, owner), nullptr, nullptr};
+             if (nb::isinstance<PythonRules>(rules)) made->python = nb::cast<PythonRules*>(rules);
+             const Rules& struct_ = made->python ? made->python->rules : nb::cast<BoundRules*>(rules)->rules;
+             const std::vector<std::byte> record = root_record(struct_, state, made->python);
+             try {
+               made->search = std::make_unique<Search>(struct_, config, evaluator, stream, record.data());
+             } catch (const Failure& failure) {
+               nb::dict told = report(failure, *made);
+               if (told["state"].is_none() && !failure.state.empty()) told["state"] = state;
+               made->~BoundSearch();
+               PyErr_SetObject(search_failed, told.ptr());
+               throw nb::python_error();
+             }
+           },
+           nb::arg("rules"), nb::arg("config"), nb::arg("evaluator"), nb::arg("stream"), nb::arg("state"), nb::arg("owner").none())
+      .def_prop_ro("nodes", [](const BoundSearch& s) { return s.search->graph().size(); })
+      .def_prop_ro("bytes", [](const BoundSearch& s) { return s.search->graph().bytes(); })
+      .def_prop_ro("over", [](const BoundSearch& s) { return s.search->over(); })
+      .def_prop_ro("ready", [](const BoundSearch& s) { return s.search->root_ready(); })
+      .def_prop_ro("root_visits", [](const BoundSearch& s) { return s.search->root_visits(); })
+      .def_prop_ro("evaluation_seed", [](const BoundSearch& s) { return s.search->draws().evaluation(); })
+      .def("columns", &columns, "The graph as NumPy views.")
+      .def("acting", &acting_at, nb::arg("node"), "[(player, ids, priors, visits, values)] of the players acting at a node.")
+      .def("edges", &edges_of, nb::arg("node"), "[(actions, visits, child, value, probability)] in creation order.")
+      .def("state", [](BoundSearch& s, NodeId id) {
+             if (id >= s.search->graph().size()) throw nb::index_error("no such node");
+             s.search->load(id);
+             return state_of(s, s.search->position().state(), s.search->graph().rules.state_size);
+           }, nb::arg("node"))
+      .def("proceed", &proceed, nb::arg("begin"), "Go on until opinions are needed: [(state, key)], or a report of a failure.")
+      .def("answer", &answer, nb::arg("logits"), nb::arg("values"))
+      .def("undo", [](BoundSearch& s) { s.search->undo(); }, "Drop the playout in progress.");
+
+  m.def("run", &run, nb::arg("searches"), nb::arg("goals"), nb::arg("seconds").none(), nb::arg("threads"),
+        "Search with native evaluators: (simulations per search, None), or (None, a report of what failed).");
+}

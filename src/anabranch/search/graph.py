@@ -1,0 +1,182 @@
+"""The engine's graph as users see it: columns as NumPy views, nodes and edges one at a time."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from anabranch.errors import UsageError
+from anabranch.game.state import State
+from anabranch.search.result import Action, Result
+
+Floats = npt.NDArray[np.float64]
+KINDS = ("over", "chance", "decision")
+NO_CHILD = 2**32 - 1
+SHARED, FROZEN = 1, 2
+
+
+@dataclass(frozen=True)
+class EdgeView:
+    """One edge: the action (joint action, outcome) it stands for, its visits, what it is worth, and the child's number."""
+
+    action: Action
+    visits: int
+    value: Floats
+    child: int | None  # None where the edge is frozen
+    probability: float  # of an outcome; 1 elsewhere
+
+
+@dataclass(frozen=True)
+class NodeView:
+    """One node."""
+
+    number: int
+    kind: str
+    state: State
+    visits: int
+    value: Floats
+    edges: list[EdgeView]
+
+
+class Graph:
+    """All nodes of one root; number 0 is the root."""
+
+    def __init__(self, native: Any, root: State) -> None:
+        self._native = native
+        self._root = root
+
+    def __len__(self) -> int:
+        return int(self._native.nodes)
+
+    @property
+    def bytes(self) -> int:
+        """Memory the graph holds."""
+        return int(self._native.bytes)
+
+    @cached_property
+    def columns(self) -> dict[str, npt.NDArray[Any]]:
+        """Nodes and edges as arrays, without a copy. A later search goes on writing to them, or leaves them behind."""
+        columns: dict[str, npt.NDArray[Any]] = self._native.columns()
+        return columns
+
+    def node(self, number: int) -> NodeView:
+        """Return a node by its number."""
+        if not 0 <= number < len(self):
+            raise UsageError(f"there is no node {number}; the graph has {len(self)}")
+        column = self._native.columns()
+        edges = [
+            EdgeView(row[0][0] if len(row[0]) == 1 else tuple(row[0]), row[1], np.array(row[3]), row[2], row[4])
+            for row in self._native.edges(number)
+        ]
+        return NodeView(
+            number=number,
+            kind=KINDS[column["kind"][number]],
+            state=State(self._root.game, self._native.state(number)),
+            visits=int(column["visits"][number]),
+            value=column["value"].reshape(len(self), -1)[number].copy(),
+            edges=edges,
+        )
+
+    def children(self, number: int) -> list[int]:
+        """Return the numbers of a node's children, in the order they were found."""
+        return [edge.child for edge in self.node(number).edges if edge.child is not None]
+
+    def check(self) -> None:
+        """Assert the invariants of MODEL section 2; tests call it after every search."""
+        column, size = self._native.columns(), len(self)
+        kind, visits, starts, counts = column["kind"], column["visits"], column["edges"], column["edge_count"]
+        values = column["value"].reshape(size, -1)
+        assert np.isfinite(values).all(), "values are finite"
+        assert (visits[kind == 0] == 1).all(), "over nodes have one visit"
+        owner = np.repeat(np.arange(size), counts)
+        inside = np.concatenate([np.arange(s, s + c) for s, c in zip(starts, counts, strict=True)] or [np.zeros(0, int)])
+        inside = inside.astype(np.int64)
+        edge_visits, child, flags = (column[name][inside] for name in ("edge_visits", "edge_child", "edge_flags"))
+        frozen = (flags & FROZEN) != 0
+        assert ((child == NO_CHILD) == frozen).all(), "an edge has a child or is frozen"
+        linked = ~frozen
+        assert (visits[child[linked & (edge_visits > 0)]] > 0).all(), "an edge with visits has an evaluated child"
+        total = np.bincount(owner, weights=edge_visits, minlength=size).astype(np.int64)
+        decided = (kind == 2) & (visits > 0)
+        assert (visits[decided] == 1 + total[decided]).all(), "N(n) = 1 + Σ N(e)"
+        seen = np.zeros(size, bool)
+        seen[0] = True
+        wave = np.array([0])
+        while len(wave):
+            below = np.unique(child[np.isin(owner, wave) & linked])
+            wave = below[~seen[below]]
+            seen[wave] = True
+        assert seen.all(), "every node is reachable from the root"
+        parents = np.bincount(child[linked], minlength=size)
+        shared = (flags & SHARED) != 0
+        lonely = linked & ~shared
+        assert (parents[child[lonely]] == 1).all(), "an edge not marked as shared is its child's only one"
+        if self._root.game.cycles is None:
+            self._assert_acyclic(owner[linked], child[linked], size)
+
+    @staticmethod
+    def _assert_acyclic(owner: npt.NDArray[Any], child: npt.NDArray[Any], size: int) -> None:
+        """Remove nodes without parents until none is left (Kahn 1962); a cycle would remain."""
+        order = np.argsort(owner, kind="stable")
+        owner, child = owner[order], child[order]
+        first = np.searchsorted(owner, np.arange(size + 1))
+        parents = np.bincount(child, minlength=size)
+        free = list(np.flatnonzero(parents == 0))
+        removed = 0
+        while free:
+            node = free.pop()
+            removed += 1
+            for below in child[first[node] : first[node + 1]]:
+                parents[below] -= 1
+                if parents[below] == 0:
+                    free.append(below)
+        assert removed == size, "no cycles unless the game declares them"
+
+    def result(self, simulations: int, seconds: float) -> Result:
+        """Read a result off the root."""
+        game = self._root.game
+        shape = (game.players, game.actions)
+        chances, visits, prior = np.zeros(shape), np.zeros(shape, np.int64), np.zeros(shape)
+        q = np.full(shape, np.nan)
+        for player, ids, priors, counts, values in self._native.acting(0) if self._native.ready else []:
+            total = sum(counts)
+            prior[player, ids] = priors
+            chances[player, ids] = np.array(counts) / total if total else priors
+            visits[player, ids] = np.array(counts, np.int64)
+            q[player, ids] = [value if n > 0 else np.nan for value, n in zip(values, counts, strict=True)]
+        root = self.node(0)
+        fan = []
+        if root.kind == "chance":
+            fan = [(int(e.action), e.probability, e.visits, e.value) for e in root.edges]  # type: ignore[arg-type]
+        return Result(
+            state=self._root,
+            policy=chances,
+            visits=visits,
+            q=q,
+            prior=prior,
+            value=root.value,
+            outcomes=sorted(fan, key=lambda row: row[0]),
+            line=self._line(),
+            nodes=len(self),
+            simulations=simulations,
+            seconds=seconds,
+            graph=self,
+        )
+
+    def _line(self) -> list[Action]:
+        """Follow the most visited edge (the first of equals) until nothing was visited or the line repeats itself."""
+        line: list[Action] = []
+        seen: set[int] = set()
+        number: int | None = 0
+        while number is not None and number not in seen:
+            seen.add(number)
+            best: tuple[Any, ...] | None = max(self._native.edges(number), key=lambda edge: edge[1], default=None)
+            if best is None or best[1] == 0:
+                break
+            line.append(best[0][0] if len(best[0]) == 1 else tuple(best[0]))
+            number = best[2]
+        return line

@@ -44,7 +44,7 @@ def late(game):
 
 
 class Arithmetic(ab.CompiledGame):
-    """Everything verbs may reach: helpers by name and by module, closures, classes, enums, recursion, 64-bit words."""
+    """What verbs may reach: helpers by name and by module, closures, classes, enums, recursion, words, booleans."""
 
     OFFSET = 40  # in the class body
     WEIGHTS = np.array([1, 2, 4], np.int8)
@@ -55,7 +55,15 @@ class Arithmetic(ab.CompiledGame):
         self.numbers = numbers
         self.grid = np.arange(6, dtype=np.int16).reshape(2, 3)
         self.observation = (2, 3)
-        self.state = ab.record(words=(np.uint64, 3), values=(np.int64, 12), ply=np.int16, grid=(np.int16, (2, 3)))
+        self.known = np.array([True, False, True])
+        self.state = ab.record(
+            words=(np.uint64, 3),
+            values=(np.int64, 12),
+            ply=np.int16,
+            grid=(np.int16, (2, 3)),
+            flags=(np.bool_, (2, 3)),
+            odd=np.bool_,
+        )
         self.key_record = ab.record(parity=np.int8)
 
     def setup(self, state, random):
@@ -95,6 +103,10 @@ class Arithmetic(ab.CompiledGame):
         state.values[4] = -7 // 2 * 10 + -7 % 3  # floor and modulo as in Python
         state.values[5] = state.values[5] * 31 >> 3
         state.grid[1, 2] -= 1
+        state.flags[state.ply % 2, actions[0] % 3] = not state.flags[1, 0]
+        state.flags[1, 1] = 5 * self.known[state.ply % 3]  # any number but 0 is True
+        state.odd = state.ply & 1
+        state.values[6] = state.flags[0, 0] + state.flags[1, 1] + state.odd
         # Fused into one operation, first · 10 − 1 would not be the same number.
         rewards[0] = self.first * 10.0 - 1.0
         rewards[1] = self.first**3 / 7 + actions[0]

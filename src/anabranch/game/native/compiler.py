@@ -37,6 +37,10 @@ _OPTIONS = {
     "pipeline_class": VerbCompiler,
 }
 
+# Numba knows the width of every number but booleans, and so refuses arrays of them in records. They take a byte.
+if not hasattr(types.boolean, "bitwidth"):
+    types.boolean.bitwidth = 8
+
 
 def compile_entries(
     game: Any,

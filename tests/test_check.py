@@ -13,6 +13,7 @@ from tests.lies import LIES, Duel, Pile, Stones, interpreted
 import anabranch as ab
 from anabranch.errors import CheckFailedError, UsageError
 from anabranch.game.check.law import LAWS
+from anabranch.games import matrix, n_in_a_row, pyrat
 
 
 @pytest.mark.parametrize("name", LIES)
@@ -86,6 +87,21 @@ def test_built_in_games_keep_the_laws(name, compiled):
     assert report.ok, str(report)
     assert report.laws["step"] > 0
     assert bool(report.laws["compiled"]) == (compiled and isinstance(game, ab.CompiledGame))
+
+
+SIZES: list[tuple[str, dict[str, Any]]] = [
+    *(("n_in_a_row", {"preset": preset}) for preset in n_in_a_row.PRESETS),
+    ("n_in_a_row", {"players": 2}),
+    *(("pyrat", {"preset": preset}) for preset in pyrat.PRESETS),
+    *(("matrix", {"payoffs": payoffs, "rounds": 3}) for payoffs in matrix.PRESETS),
+]
+
+
+@pytest.mark.parametrize(("name", "options"), SIZES, ids=str)
+@pytest.mark.parametrize("compiled", [True, False], ids=["compiled", "interpreted"])
+def test_presets_keep_the_laws(name, options, compiled):
+    report = ab.check(ab.games.load(name, compiled=compiled, **options), seconds=0.3)
+    assert report.ok, str(report)
 
 
 class Wraps(Duel):

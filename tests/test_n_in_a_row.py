@@ -236,6 +236,16 @@ def test_the_window_follows_the_stones_and_stays_on_the_board():
     assert "rows 0 to 20" in str(small)
 
 
+def test_the_far_corner_of_the_giant_board_is_drawn():
+    """Rows 99 and 99 add up to more than the int8 that holds each of them."""
+    state = n_in_a_row(preset="giant").start()
+    for _ in range(5):
+        state, _ = state.step(state.legal()[-1])
+    for end in ([99, 99], [90, 99]):
+        corner = ab.State(state.game, state.game.replace(state.data, rows=end, columns=end))
+        assert "rows 79 to 99, columns 79 to 99 of 100" in str(corner)
+
+
 def test_symmetries_commute_with_play():
     for size, line in ((5, 4), (9, 4)):
         game, dice = n_in_a_row(size, line), random.Random(size)

@@ -95,7 +95,8 @@ class CompiledGame(Game):
                 f"{self.name} states have no {name!r}; the record has {', '.join(self.state.names or ())}"
             )
         value = np.frombuffer(data, self.state)[0][name]
-        return value.copy() if isinstance(value, np.ndarray) else value.item()
+        # With items as Python ints, as interpreted verbs see them: `text` may use the same helpers, 100 + 100 is 200.
+        return cells(value.copy()) if isinstance(value, np.ndarray) else value.item()
 
     def replace(self, data: bytes, **fields: Any) -> bytes:
         """Return record bytes with some fields changed: how exact positions are set up in tests and tools."""

@@ -9,11 +9,12 @@
 
 namespace anabranch {
 
-// A whole rollout in one compiled call, generated from the game's own verbs: plays from `state` to the end or `max_depth`,
-// adds discounted rewards to `totals` and changes the state. `buffers` is scratch memory for ids, chances and rewards.
+// A whole rollout in one compiled call, generated from the game's own verbs (src/anabranch/game/native/rollout.py): plays
+// from `state` to the end or `max_depth`, adds discounted rewards to `totals` and changes the state. The other pointers are
+// scratch memory of the sizes the rules declare. A status or a result other than 0 means that a verb failed.
 using RolloutFunction = Status (*)(std::int64_t* result, void** error, const void* self, void* state, std::uint64_t* random,
-                                   std::int32_t max_depth, double discount, std::int32_t* ids, double* chances,
-                                   double* totals);
+                                   std::int32_t max_depth, double discount, std::int32_t* ids, std::int32_t* joint,
+                                   std::int32_t* outcomes, double* chances, double* rewards, double* totals);
 
 struct NativeEvaluator {
   enum class Kind : std::uint8_t { none, uniform, hashing, rollout };
@@ -23,6 +24,18 @@ struct NativeEvaluator {
   std::uint64_t seed = 0;  // hashing
   std::int32_t count = 1, max_depth = 10000;  // rollout
   RolloutFunction rollout = nullptr;          // without it verbs are called one by one
+};
+
+// Scratch memory of compiled rollouts.
+struct RolloutBuffers {
+  explicit RolloutBuffers(const Rules& rules)
+      : ids(size(rules.actions)), joint(size(rules.players)), outcomes(size(rules.outcomes)), chances(size(rules.outcomes)), rewards(size(rules.players)) {}
+
+  std::vector<std::int32_t> ids, joint, outcomes;
+  std::vector<double> chances, rewards;
+
+ private:
+  static std::size_t size(std::int32_t count) { return count > 0 ? static_cast<std::size_t>(count) : 1; }
 };
 
 // Logits in [−2, 2) per player and action, values within the returns, from the node's key alone.

@@ -47,7 +47,9 @@ class Search {
         logits_(evaluator.kind == NativeEvaluator::Kind::hashing
                     ? static_cast<std::size_t>(rules.players) * static_cast<std::size_t>(rules.actions)
                     : 0),
-        values_(graph_.players) {
+        values_(graph_.players),
+        totals_(graph_.players),
+        buffers_(rules) {
     graph_.count_repeats = config.cycles == Cycles::valued;
     keep_range_ = config.selector.scale == Scale::graph || config.simultaneous.scale == Scale::graph;
     position_.set(root);
@@ -640,21 +642,19 @@ class Search {
     const std::size_t words = graph_.rules.state_size;
     start_.assign(position_.state(), position_.state() + words);
     std::fill(values_.begin(), values_.end(), 0.0);
-    totals_.resize(graph_.players);
     const std::uint64_t base = fold(draws_.evaluation(), key);
     for (std::int32_t i = 0; i < evaluator_.count; ++i) {
       if (i > 0) position_.set(start_.data());
       std::fill(totals_.begin(), totals_.end(), 0.0);
       Random random{fold(base, static_cast<std::uint64_t>(i))};
       if (evaluator_.rollout) {
-        buffer_ids_.resize(static_cast<std::size_t>(std::max(graph_.rules.actions, graph_.rules.outcomes) + graph_.rules.players));
-        buffer_reals_.resize(static_cast<std::size_t>(graph_.rules.outcomes + graph_.rules.players));
         std::int64_t result = 0;
         void* error = nullptr;
         if (evaluator_.rollout(&result, &error, graph_.rules.instance, position_.state(), &random.word, evaluator_.max_depth,
-                               config_.discount, buffer_ids_.data(), buffer_reals_.data(), totals_.data()) != 0 ||
+                               config_.discount, buffers_.ids.data(), buffers_.joint.data(), buffers_.outcomes.data(),
+                               buffers_.chances.data(), buffers_.rewards.data(), totals_.data()) != 0 ||
             result != 0) {
-          // Something raised on the way: play the same rollout verb by verb, which finds where.
+          // Something failed on the way: play the same rollout verb by verb, which finds where.
           position_.set(start_.data());
           std::fill(totals_.begin(), totals_.end(), 0.0);
           rollout(position_, graph_.rules, Random{fold(base, static_cast<std::uint64_t>(i))}, evaluator_.max_depth, config_.discount, totals_.data());
@@ -727,8 +727,8 @@ class Search {
   std::vector<Before> journal_;
 
   // Scratch.
-  std::vector<double> logits_, values_, totals_, weights_, sums_, range_, buffer_reals_;
-  std::vector<std::int32_t> buffer_ids_;
+  std::vector<double> logits_, values_, totals_, weights_, sums_, range_;
+  RolloutBuffers buffers_;
   std::vector<std::byte> start_;
   std::vector<std::uint64_t> record_;
   std::vector<std::uint32_t> sizes_;

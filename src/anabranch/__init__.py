@@ -48,10 +48,10 @@ if TYPE_CHECKING:
     from anabranch.search.exact import Solution as Solution
     from anabranch.search.exact import solve as solve
     from anabranch.search.reference import Reference as Reference
+    from anabranch.search.result import Result as Result
     from anabranch.search.searcher import Root as Root
     from anabranch.search.searcher import Searcher as Searcher
     from anabranch.search.searcher import search as search
-    from anabranch.search.result import Result as Result
 
 _HOME = {
     "Evaluator": "evaluate.batch",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -22,7 +22,8 @@ class CompiledGame(Game):
     """Rules that run at native speed. `__init__` fixes sizes and contents; verbs are ordinary methods.
 
     Compiled, `self` is a read-only record of the numbers and arrays `__init__` stored; `state` is the record declared
-    in `self.state`. `Game(…, compiled=False)` runs the same source interpreted.
+    in `self.state`. `Game(…, compiled=False)` runs the same source interpreted. Type checkers do not see that keyword,
+    which belongs to every game and to no `__init__`; `Game(…).interpreted()` is the same for them.
     """
 
     state: np.dtype[np.void]
@@ -62,11 +63,10 @@ class CompiledGame(Game):
 
         return NativeRules(self)
 
-    def interpreted(self) -> CompiledGame:
+    def interpreted(self) -> Self:
         """Return the same game with its verbs run as ordinary Python."""
         args, kwargs = self._arguments
-        game: CompiledGame = type(self)(*args, compiled=False, **dict(kwargs))  # type: ignore[call-arg]
-        return game
+        return type(self)(*args, compiled=False, **dict(kwargs))  # type: ignore[call-arg]
 
     def _stored(self) -> dict[str, Any]:
         """Return what `__init__` stored, and what the class body did under other names."""

@@ -31,7 +31,9 @@ def _module(name: str) -> ModuleType:
         return importlib.import_module(name)
     except ModuleNotFoundError as error:
         if error.name and name.startswith(error.name):
-            raise UsageError(f"there is no module {name!r}; a file is named with its ending, e.g. {name}.py:Game") from None
+            raise UsageError(
+                f"there is no module {name!r}; a file is named with its ending, e.g. {name}.py:Game"
+            ) from None
         raise
 
 

@@ -16,7 +16,7 @@ from anabranch.game.random import Random
 
 
 class ObjectGame(Game):
-    """Any Python as rules: prototypes, adapters, teaching. States are immutable and hashable; verbs return, never write.
+    """Any Python as rules: prototypes, adapters, teaching. States are immutable, hashable; verbs return, never write.
 
     setup(random) → state · turn(state) → int · legal(state, player) → ids · step(state, actions) → (state, rewards) ·
     chance(state) → [(outcome, p)] · draw(state, random) → outcome · same(state, player, action) → action ·

@@ -30,7 +30,7 @@ def record(**fields: FieldType | tuple[FieldType, int | tuple[int, ...]]) -> np.
 
 
 def pack(fields: dict[str, Any]) -> np.dtype[np.void]:
-    """Lay fields out widest first: naturally aligned and without padding, except to a multiple of 8 bytes at the end."""
+    """Lay fields out widest first: aligned and without padding, except to a multiple of 8 bytes at the end."""
     order = sorted(fields, key=lambda name: -_base(fields[name]).itemsize)
     formats = [np.dtype(fields[name]) for name in order]
     if any(0 in layout.shape for layout in formats):
@@ -41,7 +41,8 @@ def pack(fields: dict[str, Any]) -> np.dtype[np.void]:
 
 
 def _base(declared: Any) -> np.dtype[Any]:
-    return np.dtype(declared).base
+    base: np.dtype[Any] = np.dtype(declared).base
+    return base
 
 
 class Cells(np.ndarray[Any, Any]):
@@ -102,7 +103,7 @@ class RecordView:
 
 
 def copy(target: Any, source: Any) -> None:
-    """Copy one array into another of the same shape, item by item (in compiled verbs much cheaper to compile than `[:] =`)."""
+    """Copy an array into another of the same shape, item by item (much cheaper to compile in verbs than `[:] =`)."""
     if target.shape != source.shape:
         raise ValueError(f"cannot copy an array of shape {source.shape} into one of shape {target.shape}")
     # Through `flat`: in compiled verbs `reshape` would need Numba's runtime, and with it Numba at every start.

@@ -100,8 +100,8 @@ class State:
     def bounds(self) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
         """Return (low, high) on each player's remaining return: the game's `bounds`, else its declared returns."""
         if self.game.has("bounds"):
-            low, high = self.game.rules.bounds(self.data)
-            return np.array(low), np.array(high)
+            lows, highs = self.game.rules.bounds(self.data)
+            return np.array(lows), np.array(highs)
         low, high = self.game.returns
         return np.full(self.game.players, low), np.full(self.game.players, high)
 

@@ -282,7 +282,7 @@ class Reference:
         edge.frozen = [r + edge.discount * u for r, u in zip(edge.reward, beyond, strict=True)]
 
     def _judge(self, node: Node, data: Any, actions: list[int]) -> Values:
-        """Return what a state without a node is worth: chance is walked through by drawing, a known state lends its Q."""
+        """Return what a state without a node is worth: chance is walked through by draws, a known state lends its Q."""
         key = self._key(data, node, actions)
         random = Random(self.draws.key(Purpose.FREEZE, 0, key, node.visits))
         collected = [0.0] * self.game.players

@@ -39,7 +39,7 @@ _OPTIONS = {
 
 # Numba knows the width of every number but booleans, and so refuses arrays of them in records. They take a byte.
 if not hasattr(types.boolean, "bitwidth"):
-    types.boolean.bitwidth = 8
+    types.boolean.bitwidth = 8  # type: ignore[attr-defined]
 
 
 def compile_entries(

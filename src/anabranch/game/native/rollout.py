@@ -1,0 +1,141 @@
+"""A whole random game as one compiled function, made from the game's own verbs: no call crosses a border per ply."""
+
+from __future__ import annotations
+
+from types import FunctionType
+from typing import Any
+
+import numpy as np
+
+from anabranch.game.native.entries import Entry, Layout, Verbs
+from anabranch.game.native.unit import load_unit
+from anabranch.game.random import below, uniform
+from anabranch.game.words import CHANCE, IDLE, OVER
+
+# What the loop returns: 0, or 1 where a verb answered nonsense; the engine then plays the same game verb by verb and says
+# which one. `cpp/anabranch/evaluate.hpp` declares the same function for C++.
+
+
+def load_rollout(game: Any) -> Any:
+    """Return the compiled rollout of a game: an address, and what keeps it in memory."""
+    verbs = ["turn", "legal", "step", *(verb for verb in ("chance", "draw", "same") if game.has(verb))]
+    entry = Entry(verbs=tuple(verbs), arguments=_arguments, make=_make(int(game.players), int(game.actions)))
+    return load_unit(game, ["rollout"], {"rollout": entry})
+
+
+def _arguments(layout: Layout) -> tuple[np.dtype[Any], ...]:
+    def buffer(kind: Any, size: int) -> np.dtype[Any]:
+        return np.dtype((kind, (max(1, size),)))
+
+    return (
+        layout.instance,
+        layout.state,
+        buffer(np.uint64, 1),  # random
+        np.dtype(np.int32),  # max_depth
+        np.dtype(np.float64),  # discount
+        buffer(np.int32, layout.actions),  # ids
+        buffer(np.int32, layout.players),  # joint
+        buffer(np.int32, layout.outcomes),
+        buffer(np.float64, layout.outcomes),  # chances
+        buffer(np.float64, layout.players),  # rewards
+        buffer(np.float64, layout.players),  # totals
+    )
+
+
+def _make(players: int, actions: int) -> Any:
+    def make(verbs: Verbs) -> FunctionType:
+        turn_of, legal, step = verbs["turn"], verbs["legal"], verbs["step"]
+        stand, roll = _standing(verbs), _rolling(verbs)
+
+        def rollout(game, state, random, max_depth, discount, ids, joint, outcomes, chances, rewards, totals):  # type: ignore[no-untyped-def]
+            weight = 1.0
+            for _ in range(max_depth):
+                turn = turn_of(game, state)
+                if turn == OVER:
+                    return 0
+                if turn < CHANCE or turn >= 1 << players:
+                    return 1
+                for seat in range(players):
+                    joint.cells[seat] = IDLE
+                    rewards.cells[seat] = 0.0
+                if turn == CHANCE:
+                    outcome = roll(game, state, random.cells, outcomes.cells, chances.cells)
+                    if outcome < 0:
+                        return 1
+                    joint.cells[0] = outcome
+                else:
+                    for seat in range(players):
+                        if turn >> seat & 1:
+                            count = legal(game, state, seat, ids.cells)
+                            if count < 1 or count > actions:
+                                return 1
+                            count = stand(game, state, seat, ids.cells, count)
+                            if count < 1:
+                                return 1
+                            joint.cells[seat] = ids.cells[below(random.cells, count)]
+                step(game, state, joint.cells, rewards.cells)
+                for seat in range(players):
+                    reward = rewards.cells[seat]
+                    if reward != 0.0:
+                        if reward - reward != 0.0:
+                            return 1
+                        totals.cells[seat] += weight * np.float64(np.float32(reward))
+                if turn != CHANCE:
+                    weight *= discount
+            return 0
+
+        return rollout  # type: ignore[return-value]
+
+    return make
+
+
+def _standing(verbs: Verbs) -> Any:
+    """Keep of the legal ids those that stand for a choice, and return how many that are."""
+    if "same" not in verbs:
+
+        def all_stand(game, state, player, ids, count):  # type: ignore[no-untyped-def]
+            return count
+
+        return all_stand
+    same = verbs["same"]
+
+    def some_stand(game, state, player, ids, count):  # type: ignore[no-untyped-def]
+        kept = 0
+        for index in range(count):
+            if same(game, state, player, ids[index]) == ids[index]:
+                ids[kept] = ids[index]
+                kept += 1
+        return kept
+
+    return some_stand
+
+
+def _rolling(verbs: Verbs) -> Any:
+    """Draw an outcome: by the game's own `draw`, else from its list; −1 where neither gives one."""
+    if "draw" in verbs:
+        draw = verbs["draw"]
+
+        def roll_drawn(game, state, random, outcomes, chances):  # type: ignore[no-untyped-def]
+            return draw(game, state, random)
+
+        return roll_drawn
+    if "chance" in verbs:
+        chance = verbs["chance"]
+
+        def roll_listed(game, state, random, outcomes, chances):  # type: ignore[no-untyped-def]
+            count = chance(game, state, outcomes, chances)
+            if count < 1 or count > len(outcomes):
+                return -1
+            threshold, total = uniform(random), 0.0
+            for index in range(count):
+                total += chances[index]
+                if total > threshold:
+                    return np.int64(outcomes[index])
+            return np.int64(outcomes[count - 1])
+
+        return roll_listed
+
+    def roll_nothing(game, state, random, outcomes, chances):  # type: ignore[no-untyped-def]
+        return -1
+
+    return roll_nothing

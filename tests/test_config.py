@@ -1,0 +1,122 @@
+"""Settings: values that cannot be right are refused where they are written, in words that help."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from typing import Annotated, Literal, get_args, get_origin, get_type_hints
+
+import pytest
+
+import anabranch as ab
+from anabranch.errors import UnknownNameError, UsageError
+from anabranch.search import config as module
+
+PARTS = (
+    *(ab.Puct, ab.Ucb1, ab.RegretMatching, ab.MatrixGame, ab.Exp3),
+    *(ab.Chance, ab.Transposition, ab.VirtualLoss, ab.SearchConfig),
+)
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_every_setting_explains_itself(part):
+    """Flags and docs are made from the fields, so each carries a text; and no part can be changed once made."""
+    made = part()
+    for name, hint in get_type_hints(part, include_extras=True).items():
+        assert get_origin(hint) is Annotated
+        [text] = hint.__metadata__
+        assert text == text.strip()
+        assert len(text) > 3
+        with pytest.raises(dataclasses.FrozenInstanceError):
+            setattr(made, name, getattr(made, name))
+    assert made == part()
+    assert hash(made) == hash(part())
+
+
+@pytest.mark.parametrize(
+    ("part", "name", "bad"),
+    [
+        *[(ab.Puct, "c_base", bad) for bad in (0.0, -1.0, math.nan)],
+        *[(ab.Puct, "epsilon", bad) for bad in (-0.1, math.nan)],
+        *[(ab.Puct, "w0", bad) for bad in (-1.0, math.nan)],
+        *[(ab.Ucb1, name, bad) for name in ("c", "w0") for bad in (-1.0, math.nan)],
+        *[
+            (part, "exploration", bad)
+            for part in (ab.RegretMatching, ab.MatrixGame, ab.Exp3)
+            for bad in (0.0, -0.1, 1.1, math.nan)
+        ],
+        *[(ab.MatrixGame, "growth", bad) for bad in (-0.1, math.nan)],
+        *[(ab.Chance, "exact_up_to", -1), (ab.Chance, "draws", 0), (ab.Chance, "widen_cap", 0)],
+        *[(ab.Chance, "widen", bad) for bad in (0.0, -1.0, math.nan)],
+        *[(ab.Chance, "widen_power", bad) for bad in (-0.1, 1.1, math.nan)],
+        *[(ab.Chance, "offset", bad) for bad in (-0.1, 1.0, math.nan)],
+        *[(ab.Transposition, "rho", bad) for bad in (0.0, -1.0, math.nan)],
+        *[(ab.Transposition, "leak", bad) for bad in (-0.1, 1.1, math.nan)],
+        (ab.SearchConfig, "max_nodes", 0),
+    ],
+)
+def test_a_number_out_of_range_is_refused_by_name(part, name, bad):
+    with pytest.raises(UsageError, match=f"{name} must be .*{bad}"):
+        part(**{name: bad})
+
+
+def words() -> list[tuple[type, str, str]]:
+    """Return every setting that takes one of a few words, with those words."""
+    found: list[tuple[type, str, str]] = []
+    for part in PARTS:
+        for name, hint in get_type_hints(part).items():
+            if get_origin(hint) is Literal:
+                found += [(part, name, word) for word in get_args(hint)]
+    return found
+
+
+@pytest.mark.parametrize(("part", "name", "word"), words())
+def test_a_misspelt_word_is_refused_with_the_nearest(part, name, word):
+    assert getattr(part(**{name: word}), name) == word
+    with pytest.raises(UnknownNameError) as caught:
+        part(**{name: word + "x"})
+    assert f"{part.__name__}.{name}" in str(caught.value)
+    assert repr(word) in str(caught.value) or word in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "wrong"),
+    [
+        ("selector", ab.RegretMatching()),  # it needs several acting players
+        ("selector", None),
+        ("selector", "puct"),
+        ("simultaneous", ab.Chance()),
+        ("chance", ab.Puct()),
+        ("transposition", True),
+        ("virtual_loss", "off"),
+    ],
+)
+def test_a_part_in_the_wrong_place_is_refused(name, wrong):
+    with pytest.raises(UsageError, match=f"SearchConfig.{name} must be"):
+        ab.SearchConfig(**{name: wrong})
+
+
+def test_widening_grows_as_its_formula_says():
+    """K(N) = min(cap, ⌈c·N^α⌉): 1, 2, 2, 2, 3 for the square root."""
+    root = ab.Chance(widen=1.0, widen_power=0.5)
+    assert [root.limit(n) for n in (1, 2, 3, 4, 5, 100)] == [1, 2, 2, 2, 3, 10]
+    assert [dataclasses.replace(root, widen_cap=3).limit(n) for n in (1, 5, 100)] == [1, 3, 3]
+    assert ab.Chance().limit(10**9) is None
+    assert ab.Chance(widen_cap=4).limit(1) == 4
+
+
+def test_first_play_names_its_rules():
+    kinds = get_args(get_type_hints(module.FirstPlay)["kind"])
+    made = [
+        *(ab.FirstPlay.parent(), ab.FirstPlay.parent_minus(0.1), ab.FirstPlay.reduced(0.2)),
+        *(ab.FirstPlay.constant(0.5), ab.FirstPlay.lowest()),
+    ]
+    assert tuple(rule.kind for rule in made) == kinds
+    assert [rule.amount for rule in made] == [0.0, 0.1, 0.2, 0.5, 0.0]
+
+
+@pytest.mark.parametrize("budget", [{}, {"simulations": 1, "visits": 1}, {"simulations": -1}, {"seconds": -0.1}])
+def test_a_search_takes_one_budget(budget):
+    state = ab.games.load("take_away", stones=3, compiled=False).start()
+    with pytest.raises(UsageError, match="one budget"):
+        ab.search(state, **budget)

@@ -1,0 +1,193 @@
+"""What a search gives back: arrays by player and action, as text, as JSON, for every kind of root."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+import anabranch as ab
+
+
+def result_of(name: str, *, simulations: int = 60, moves: tuple[int, ...] = (), **options):
+    """Search a built-in game after some moves."""
+    state = ab.games.load(name, compiled=False, **options).start()
+    for move in moves:
+        state, _ = state.step(move)
+    return ab.Reference(state, ab.Hashing()).run(simulations=simulations)
+
+
+@pytest.fixture(scope="module")
+def alone():
+    return result_of("tic_tac_toe", moves=(4, 0, 2))  # x in the middle and on c3, o on a3 to move
+
+
+@pytest.fixture(scope="module")
+def joint():
+    return result_of("matrix", payoffs="rock_paper_scissors")
+
+
+@pytest.fixture(scope="module")
+def dice():
+    return result_of("pig", moves=(0,))  # the first player rolls
+
+
+@pytest.fixture(scope="module")
+def over():
+    return result_of("take_away", stones=2, moves=(1,))
+
+
+# One acting player
+
+
+def test_rows_are_players_and_columns_action_ids(alone):
+    game = alone.state.game
+    for array in (alone.policy, alone.visits, alone.q, alone.prior):
+        assert array.shape == (game.players, game.actions)
+    legal = alone.state.legal()
+    others = [action for action in range(9) if action not in legal]
+    assert alone.visits[1].sum() == alone.simulations == 60
+    assert alone.policy[1].sum() == pytest.approx(1.0)
+    assert alone.prior[1].sum() == pytest.approx(1.0, abs=1e-6)
+    assert alone.policy[1] == pytest.approx(alone.visits[1] / 60)
+    for array in (alone.policy, alone.visits, alone.prior):
+        assert not array[0].any()  # x does not act
+        assert not array[1, others].any()
+    assert np.isnan(alone.q[0]).all()
+    assert (np.isnan(alone.q[1]) == (alone.visits[1] == 0)).all()
+
+
+def test_the_value_is_the_mean_of_what_was_tried(alone):
+    """Q = (U + Σ N·q)/(1 + ΣN), read off the result's own columns."""
+    tried = alone.visits[1] > 0
+    total = float((alone.visits[1, tried] * alone.q[1, tried]).sum())
+    [opinion] = [node.opinion[1] for node in alone.graph.nodes[:1]]
+    assert alone.value[1] == pytest.approx((opinion + total) / 61)
+
+
+def test_the_action_is_the_most_likely_one_and_begins_the_line(alone):
+    assert alone.action == int(np.argmax(alone.visits[1])) == alone.line[0]
+
+
+def test_the_line_can_be_played(alone, joint, dice):
+    for result in (alone, joint, dice):
+        state = result.state
+        for move in result.line:
+            state, _ = state.step(move)
+
+
+def test_the_text_names_actions_as_people_do(alone):
+    lines = str(alone).splitlines()
+    assert lines[0].startswith("tic_tac_toe: value (")
+    assert "60 simulations" in lines[0]
+    assert f"{alone.nodes} nodes" in lines[0]
+    rows = [line.split() for line in lines[2:-1]]
+    game = alone.state.game
+    assert {row[0] for row in rows} == {game.action_name(action) for action in alone.state.legal()}
+    assert [int(row[2]) for row in rows] == sorted(alone.visits[1, alone.state.legal()].tolist(), reverse=True)
+    assert lines[-1] == "line " + " ".join(game.action_name(action) for action in alone.line)
+
+
+def test_json_holds_what_the_arrays_hold(alone):
+    facts = json.loads(alone.to_json())
+    assert facts["game"] == "tic_tac_toe"
+    assert facts["action"] == alone.action
+    assert facts["value"] == alone.value.tolist()
+    assert facts["line"] == alone.line
+    assert facts["nodes"] == alone.nodes
+    assert facts["outcomes"] == []
+    assert list(facts["players"]) == ["1"]
+    rows = facts["players"]["1"]
+    assert [row["action"] for row in rows] == alone.state.legal()
+    for row in rows:
+        assert row["visits"] == alone.visits[1, row["action"]]
+        assert row["policy"] == alone.policy[1, row["action"]]
+        assert row["name"] == alone.state.game.action_name(row["action"])
+
+
+def test_a_choice_never_tried_is_null_and_a_dash():
+    result = result_of("tic_tac_toe", simulations=2)
+    rows = json.loads(result.to_json())["players"]["0"]
+    assert sum(row["q"] is None for row in rows) >= 7
+    assert sum(line.endswith("–") for line in str(result).splitlines()) >= 7
+
+
+def test_before_any_simulation_the_policy_is_the_prior():
+    result = result_of("tic_tac_toe", simulations=0)
+    assert result.policy.tolist() == result.prior.tolist()
+    assert result.line == []
+    assert result.nodes == 1
+
+
+def test_ids_that_do_the_same_are_reported_on_one_of_them():
+    """In the bottom left corner, down and left run into the wall and are one choice with staying."""
+    result = result_of("pyrat", preset="open5")
+    up, right, down, left, stay = range(5)
+    assert result.state.choices(0) == {up: [up], right: [right], stay: [down, left, stay]}
+    assert result.visits[0, [down, left]].tolist() == [0, 0]
+    assert result.visits[0, [up, right, stay]].sum() == 60
+    assert result.prior[0].sum() == pytest.approx(1.0, abs=1e-6)
+
+
+# Players who choose at once
+
+
+def test_a_joint_root_has_an_action_for_each_player(joint):
+    assert isinstance(joint.action, tuple)
+    assert len(joint.action) == 2
+    assert joint.visits.sum(axis=1).tolist() == [60, 60]
+    assert joint.policy.sum(axis=1) == pytest.approx([1.0, 1.0])
+    facts = json.loads(joint.to_json())
+    assert list(facts["players"]) == ["0", "1"]
+    assert tuple(facts["action"]) == joint.action
+    text = str(joint)
+    assert text.count("rock") >= 2
+    assert "player 0" in text
+    assert "player 1" in text
+    assert text.splitlines()[-1].startswith("line (")
+
+
+# Dice
+
+
+def test_a_chance_root_has_outcomes_and_no_policy(dice):
+    assert dice.action is None
+    assert not dice.policy.any()
+    assert [outcome for outcome, *_ in dice.outcomes] == list(range(6))
+    assert [p for _, p, *_ in dice.outcomes] == pytest.approx([1 / 6] * 6)
+    assert sum(visits for _, _, visits, _ in dice.outcomes) == 60
+    assert all(abs(visits - 10) <= 2 for _, _, visits, _ in dice.outcomes)  # spread evenly
+    mean = sum(visits * value for _, _, visits, value in dice.outcomes) / 60
+    assert dice.value == pytest.approx(mean)
+
+
+def test_a_chance_root_names_its_outcomes(dice):
+    """Outcome 0 of Pig is the face 1."""
+    lines = [line.split() for line in str(dice).splitlines() if line.startswith("outcome")]
+    assert [line[1] for line in lines] == ["1", "2", "3", "4", "5", "6"]
+    assert str(dice).splitlines()[-1].startswith("line [")
+    facts = json.loads(dice.to_json())
+    assert facts["players"] == {}
+    assert facts["action"] is None
+    assert [row["outcome"] for row in facts["outcomes"]] == list(range(6))
+    assert sum(row["visits"] for row in facts["outcomes"]) == 60
+
+
+# Nothing left to do
+
+
+def test_an_over_root_is_worth_nothing_more(over):
+    assert over.state.over
+    assert over.value.tolist() == [0.0, 0.0]
+    assert over.action is None
+    assert over.line == []
+    assert over.simulations == 0
+    assert over.nodes == 1
+    assert not over.policy.any()
+    assert json.loads(over.to_json())["players"] == {}
+    assert "0 simulations" in str(over)
+
+
+def test_speed_is_simulations_by_time(alone):
+    assert alone.simulations_per_second == pytest.approx(60 / alone.seconds)

@@ -7,7 +7,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 CMAKE := $(BIN)/cmake
 NATIVE := CMakeLists.txt $(wildcard cpp/anabranch/*.hpp cpp/bindings/*.hpp cpp/bindings/*.cpp)
 
-.PHONY: help install install-dev demo test lint types cpp-test cpp-sanitize stubs format clean
+.PHONY: help install install-dev demo test lint types cpp-test cpp-sanitize stubs readme format clean
 
 help:
 	@echo "make demo          check a game and search it"
@@ -66,6 +66,10 @@ cpp-sanitize: install-dev
 # The native module's types, as the build generated them, copied beside the sources for mypy.
 stubs: install
 	cp "$$($(BIN)/python -c 'import anabranch._native as n, pathlib; print(pathlib.Path(n.__file__).parent)')/_native.pyi" src/anabranch/_native.pyi
+
+# The README's table of settings, from the code.
+readme: install-dev
+	$(BIN)/python -m tests.settings_table
 
 clean:
 	rm -rf build $(VENV)

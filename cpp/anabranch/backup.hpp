@@ -17,13 +17,18 @@ inline double child_value(const Graph& g, EdgeId e, std::size_t player, double d
   const Edge& edge = g.edges[e];
   const double reward = edge.reward == kNone ? 0.0 : static_cast<double>(g.rewards[edge.reward * g.players + player]);
   const double known = reward + discount * g.mean(edge.child)[player];
-  if (!g.count_repeats || g.repeats[e] == 0 || edge.visits == 0) return known;
+  if (!g.count_repeats || g.repeats[e] == 0 || edge.visits == 0) [[likely]] return known;
   const double times = g.repeats[e], others = edge.visits - g.repeats[e];
   return (others * known + times * (reward + discount * config.repetition)) / edge.visits;
 }
 
 // Bring q(e) up to date for all players.
 inline void read_child(Graph& g, EdgeId e, double discount, const Config& config) {
+  if (g.edges[e].reward == kNone && !g.count_repeats) {
+    const double* child = g.mean(g.edges[e].child);
+    for (std::size_t p = 0; p < g.players; ++p) g.value(e)[p] = 0.0 + discount * child[p];
+    return;
+  }
   for (std::size_t p = 0; p < g.players; ++p) g.value(e)[p] = child_value(g, e, p, discount, config);
 }
 
@@ -55,8 +60,10 @@ inline void refresh_decision(Graph& g, NodeId id, const Config& config) {
   for (double& total : totals) total = 0.0;
   for (std::uint32_t e = 0; e < node.edge_count; ++e) {
     if (edges[e].flags & kShared) read_child(g, node.edges + e, config.discount, config);
-    if constexpr (P > 0)
-      for (std::size_t p = 0; p < P; ++p) totals[p] += edges[e].visits * q[e * P + p];
+    if constexpr (P > 0) {
+      const double visits = static_cast<std::int32_t>(edges[e].visits);
+      for (std::size_t p = 0; p < P; ++p) totals[p] += visits * q[e * P + p];
+    }
   }
   for (std::size_t p = 0; p < players; ++p) {
     if constexpr (P == 0) {

@@ -57,6 +57,11 @@ class Column {
     for (std::size_t i = first; i < size_; ++i) data_[i] = value;
   }
 
+  // Make room at once for what is expected.
+  void reserve(std::size_t count) {
+    if (count > capacity_) grow(count);
+  }
+
   void cut(std::size_t size) { size_ = size; }
 
  private:

@@ -101,6 +101,7 @@ class Forest {
     void search(std::size_t i, Poll&& poll) {
       Search& root = *roots[i];
       Watch watch;
+      root.graph().reserve(root.graph().size() + std::min<std::uint64_t>(budget.goals[i], 1 << 12) + 1);
       guarded(root, [&] {
         if (!root.root_ready()) root.begin_root();
       });

@@ -116,6 +116,16 @@ class Graph {
            extra_bytes_;
   }
 
+  // Make room for so many nodes at once; what is not used is never touched.
+  void reserve(std::size_t count) {
+    nodes.reserve(count);
+    values.reserve(count * 2 * players);
+    hashes.reserve(count);
+    states.reserve(count);
+    edges.reserve(count * 3 / 2);
+    edge_values.reserve(count * 3 / 2 * players);
+  }
+
   // Add a node for the record offered to `states` (and `keys`).
   NodeId add(std::uint64_t hash) {
     const auto id = static_cast<NodeId>(nodes.size());

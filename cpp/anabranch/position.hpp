@@ -76,7 +76,8 @@ class Position {
   // The id that stands for a player's choice.
   std::int32_t choice(std::int32_t player, std::uint32_t index) {
     if (!rules_->same) {
-      if (index >= read_legal(player)) fail("legal", player);  // fewer than when the node was made: a lying game
+      std::int64_t count = 0;  // the list was checked when the node was made; a lying game may have changed its mind
+      if (!call(rules_->legal, count, *rules_, state(), player, ids_.data()) || index >= count) fail("legal", player);
       return ids_[index];
     }
     read_choices(player);

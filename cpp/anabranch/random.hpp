@@ -4,6 +4,7 @@
 // holds the same functions in Python; tests compare the two word for word.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -29,13 +30,27 @@ constexpr std::uint64_t key_of(std::span<const std::uint64_t> words) {
   return key;
 }
 
+// mix(i + 1) for the first words of a state.
+inline constexpr auto kPlaces = [] {
+  std::array<std::uint64_t, 32> places{};
+  for (std::size_t i = 0; i < places.size(); ++i) places[i] = mix(i + 1);
+  return places;
+}();
+
+constexpr std::uint64_t place_of(std::size_t index) { return index < kPlaces.size() ? kPlaces[index] : mix(index + 1); }
+
 // The node key of a state: a sum of mixed (word, index), so that it can follow changed words alone.
 inline std::uint64_t key_of_bytes(const std::byte* data, std::size_t size) {
-  std::uint64_t total = 0;
-  for (std::size_t at = 0; at < size; at += 8) {
-    std::uint64_t word = 0;
-    std::memcpy(&word, data + at, size - at < 8 ? size - at : 8);
-    total += mix(word ^ mix(at / 8 + 1));
+  std::uint64_t total = 0, word = 0;
+  std::size_t index = 0;
+  for (; index + 1 <= size / 8; ++index) {
+    std::memcpy(&word, data + index * 8, 8);
+    total += mix(word ^ place_of(index));
+  }
+  if (const std::size_t rest = size % 8) {
+    word = 0;
+    std::memcpy(&word, data + index * 8, rest);
+    total += mix(word ^ place_of(index));
   }
   return mix(total + size);
 }

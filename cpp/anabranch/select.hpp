@@ -129,7 +129,12 @@ class Chooser {
 
   // The prior of each of `size` equally likely choices.
   float uniform_prior(std::size_t size) {
-    if (size < uniform_.size()) return uniform_[size];
+    if (size >= uniform_.size()) [[unlikely]] extend_uniform(size);
+    return uniform_[size];
+  }
+
+ private:
+  __attribute__((noinline)) void extend_uniform(std::size_t size) {
     while (uniform_.size() <= size) {
       const std::size_t n = uniform_.size();
       if (n == 0) {
@@ -141,10 +146,8 @@ class Chooser {
       store_prior(equal.data(), n, stored.data());
       uniform_.push_back(stored[0]);
     }
-    return uniform_[size];
   }
 
- private:
   static constexpr std::size_t kFactors = 4096;
 
   // A linear map of values to scaled units; constant 0 where the interval is a point.
@@ -157,60 +160,67 @@ class Chooser {
   // untried only the first can win where all are equally likely. Same scores and ties as `best_choice`.
   std::uint32_t choose_among_few(const Graph& g, NodeId id, std::uint32_t& place) {
     const Node& node = g.nodes[id];
-    const std::uint32_t size = node.choices, count = node.edge_count, player = node.mover;
-    const std::size_t players = g.players;
-    const Edge* edges = g.edges.data() + node.edges;
-    const double* stored = g.value(node.edges) + player;
-    const double mean = g.mean(id)[player];
-    double q[64];
-    for (std::uint32_t e = 0; e < count; ++e)
-      q[e] = edges[e].flags & kShared ? child_value(g, node.edges + e, player, config_.discount, config_) : stored[e * players];
-    Map map;
+    const std::uint32_t size = node.choices, count = node.edge_count;
+    const double mean = g.mean(id)[node.mover];
+    Map map = declared_;
     if (selector_.scale == Scale::node) {
       double low = mean, high = mean;
-      for (std::uint32_t e = 0; e < count; ++e) {
-        low = q[e] < low ? q[e] : low;
-        high = q[e] > high ? q[e] : high;
+      for (EdgeId e = node.edges; e < node.edges + count; ++e) {
+        const double q = value_now(g, e, node.mover);
+        low = q < low ? q : low;
+        high = q > high ? q : high;
       }
       map = interval(low, high, 1.0, 0.0, 0.0);
-    } else if (selector_.scale == Scale::range && !g.rules.bounds) {
-      map = declared_;
-    } else {
-      map = scale(g, id, player, 0);
+    } else if (selector_.scale != Scale::range || g.rules.bounds) {
+      map = scale(g, id, node.mover, 0);
     }
     const double factor = factor_of(node.visits - 1);
     const float* prior = node.priors == kNone ? nullptr : &g.priors[node.priors];
-    std::uint64_t tried = 0;
-    double top = -HUGE_VAL;
-    std::uint32_t best = 0;
-    place = kNone;
     const double bonus = prior ? 0.0 : factor * static_cast<double>(uniform_prior(size));
-    for (std::uint32_t e = 0; e < count; ++e) {
-      const std::uint32_t choice = edges[e].move;
-      tried |= std::uint64_t{1} << choice;
-      const double gain = prior ? factor * static_cast<double>(prior[choice]) : bonus;
-      const double score = map(q[e]) + gain / (1.0 + edges[e].visits);
-      if (score > top || (score == top && choice < best)) {
-        top = score;
-        best = choice;
-        place = e;
-      }
-    }
-    if (count == size) return best;
-    const double first = first_play_of(map, map(mean), prior, tried, size, count);
-    std::uint64_t untried = ~tried;
+    Best best;
+    if (prior) best_tried<true>(g, node, map, factor, prior, best);
+    else best_tried<false>(g, node, map, bonus, nullptr, best);
+    place = best.place;
+    if (count == size) return best.choice;
+    const double first = first_play_of(map, map(mean), prior, best.tried, size, count);
+    std::uint64_t untried = ~best.tried;
     if (size < 64) untried &= (std::uint64_t{1} << size) - 1;
     if (!prior) untried &= ~untried + 1;  // equally likely: only the first can win
     for (; untried; untried &= untried - 1) {
       const auto choice = static_cast<std::uint32_t>(std::countr_zero(untried));
       const double score = first + (prior ? factor * static_cast<double>(prior[choice]) : bonus);
-      if (score > top || (score == top && choice < best)) {
-        top = score;
-        best = choice;
+      if (score > best.score || (score == best.score && choice < best.choice)) {
+        best.score = score;
+        best.choice = choice;
         place = kNone;
       }
     }
-    return best;
+    return best.choice;
+  }
+
+  struct Best {
+    double score = -HUGE_VAL;
+    std::uint32_t choice = 0, place = kNone;
+    std::uint64_t tried = 0;  // the choices that have an edge, as bits
+  };
+
+  // The best of the tried choices; `weight` is c·√(S + ε), times the prior where that is the same for all.
+  template <bool kPrior>
+  void best_tried(const Graph& g, const Node& node, const Map& map, double weight, const float* prior, Best& best) const {
+    const std::size_t players = g.players;
+    const Edge* edge = g.edges.data() + node.edges;
+    const double* q = g.value(node.edges) + node.mover;
+    for (std::uint32_t e = 0; e < node.edge_count; ++e, ++edge, q += players) {
+      const double value = edge->flags & kShared ? child_value(g, node.edges + e, node.mover, config_.discount, config_) : *q;
+      const double gain = kPrior ? weight * static_cast<double>(prior[edge->move]) : weight;
+      const double score = map(value) + gain / (1.0 + static_cast<double>(static_cast<std::int32_t>(edge->visits)));
+      best.tried |= std::uint64_t{1} << edge->move;
+      if (score > best.score || (score == best.score && edge->move < best.choice)) {
+        best.score = score;
+        best.choice = edge->move;
+        best.place = e;
+      }
+    }
   }
 
   // q(e) of a visited edge as it is now.
@@ -250,6 +260,11 @@ class Chooser {
   }
 
   double factor_of(std::uint32_t total) {
+    if (total < factors_.size()) [[likely]] return factors_[total];
+    return extend_factors(total);
+  }
+
+  __attribute__((noinline)) double extend_factors(std::uint32_t total) {
     if (total >= kFactors) return exploration(total);
     while (factors_.size() <= total) factors_.push_back(exploration(static_cast<double>(factors_.size())));
     return factors_[total];

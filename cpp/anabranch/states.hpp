@@ -26,6 +26,10 @@ class States {
   std::size_t record_size() const { return size_; }
   std::size_t bytes() const { return data_.bytes() + starts_.bytes() + places_.bytes() + changes_.bytes(); }
 
+  void reserve(std::size_t count) {
+    if (whole_) data_.reserve(count * size_);
+  }
+
   // Look at a record (aligned to 8 bytes, a multiple of 8 long); the hash of its bytes.
   std::uint64_t offer(const std::byte* record) {
     offered_ = record;
@@ -106,7 +110,7 @@ class States {
     std::memcpy(&value, record + index * 8, 8);
     return value;
   }
-  static std::uint64_t mixed(std::uint64_t value, std::size_t index) { return mix(value ^ mix(index + 1)); }
+  static std::uint64_t mixed(std::uint64_t value, std::size_t index) { return mix(value ^ place_of(index)); }
 
   std::size_t size_, words_;
   bool whole_;

@@ -31,11 +31,9 @@ class Root:
     def __init__(self, searcher: Searcher, state: State, stream: int, hash_bits: int = 64) -> None:
         self.searcher = searcher
         self.state = state
-        game = state.game
-        evaluator, owner = native_evaluator(searcher.evaluator, game)
-        config = native_config(searcher.config, game, hash_bits)
+        rules, config, evaluator, owner = searcher.translated(state.game, hash_bits)
         try:
-            self.native = _native.Search(native_rules(game), config, evaluator, stream, state.data, owner)
+            self.native = _native.Search(rules, config, evaluator, stream, state.data, owner)
         except _native.SearchFailed as failure:
             raise_failure(failure.args[0], state)
         self.simulations = 0
@@ -68,8 +66,17 @@ class Searcher:
         if threads is not None and threads < 1:
             raise UsageError(f"threads must be at least 1, found {threads}")
         self.threads = threads or min(os.cpu_count() or 1, 64)
-        self.native = native_evaluator(self.evaluator, game)[0].native
+        self._translations: dict[tuple[int, int], tuple[Game, tuple[Any, Any, Any, Any]]] = {}
+        self.native = self.translated(game)[2].native
         self._streams = 0
+
+    def translated(self, game: Game, hash_bits: int = 64) -> tuple[Any, Any, Any, Any]:
+        """Return the rules, settings and evaluator as the engine takes them, made once for each instance of the game."""
+        place = (id(game), hash_bits)
+        if place not in self._translations:  # the game is kept too, so that its id stays its own
+            made = (native_rules(game), native_config(self.config, game, hash_bits))
+            self._translations[place] = (game, made + native_evaluator(self.evaluator, game))
+        return self._translations[place][1]
 
     def root(self, state: State) -> Root:
         """Return a new root; each has random numbers of its own."""

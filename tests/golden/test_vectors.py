@@ -11,7 +11,7 @@ from anabranch.games.explicit import EIGHT_NODES, Explicit
 
 def settings(options):
     kind, amount = options["first_play"]
-    exact = {"exact_up_to": 10**9} if options["chance"] == "exact" else {}
+    exact_up_to = 10**9 if options["chance"] == "exact" else ab.Chance().exact_up_to
     return ab.SearchConfig(
         selector=ab.Puct(
             first_play=ab.FirstPlay(kind, amount),
@@ -20,7 +20,7 @@ def settings(options):
                 for name in ("c_init", "c_log", "c_base", "c_off", "epsilon", "scale", "w0", "weights")
             },
         ),
-        chance=ab.Chance(offset=options["u0"], **exact),
+        chance=ab.Chance(offset=options["u0"], exact_up_to=exact_up_to),
         transposition=ab.Transposition(on_visit=options["on_transposition"], rho=options["rho"]),
     )
 
@@ -38,6 +38,7 @@ def test_reference_agrees_with_conformance_vectors(number):
     for name, values in case.expected["node_Q"].items():
         assert nodes[name].mean == pytest.approx(values, abs=1e-9)
     root = case.game.start()
+    assert isinstance(root.turn, tuple)
     for seat, visits in zip(root.turn, case.expected["root_visits"], strict=True):
         assert [int(result.visits[seat, action]) for action in root.legal(seat)] == visits
 
@@ -48,7 +49,7 @@ def test_reference_agrees_with_conformance_vectors(number):
 )
 def test_eight_nodes(on_visit, values):
     """A trace worked out by hand: C is reached along two lines, and what one learns of it the other uses."""
-    game = Explicit(EIGHT_NODES, compiled=False)
+    game = Explicit(EIGHT_NODES).interpreted()
     config = ab.SearchConfig(
         selector=ab.Puct(c_init=1.0, c_log=0.0, epsilon=0.0, scale="none", first_play=ab.FirstPlay.parent()),
         transposition=ab.Transposition(on_visit=on_visit),

@@ -52,7 +52,7 @@ class Reference:
     def run(self, *, simulations: int | None = None, visits: int | None = None, seconds: float | None = None) -> Result:
         """Add simulations, or search until the root has so many visits, or until the time is up."""
         given = [budget for budget in (simulations, visits, seconds) if budget is not None]
-        if len(given) != 1 or given[0] < 0:
+        if len(given) != 1 or not given[0] >= 0:
             raise UsageError("give one budget, not negative: simulations=, visits= or seconds=")
         started = time.perf_counter()
         goal = self.root_visits + simulations if simulations is not None else visits

@@ -2,48 +2,50 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 
 import anabranch as ab
 from anabranch.games.random_game import RandomGame
 
-SMALL = {"layers": 3, "width": 3, "choices": 3, "compiled": False}
 # The default scale of games with rewards on the way stretches near ties to the whole interval and then takes its time
 # (one of 120 games was .4 of its range off after 4,000 simulations); a fixed scale makes these bounds sharp.
 STEADY = ab.SearchConfig(selector=ab.Puct(scale="range"))
 
 
-def errors(games, simulations, config=None, evaluator=None):
-    """Return the largest error of the root value of every game, as a share of its range of returns."""
-    found = []
+def small_game(seed, **options):
+    """Return a random game with at most nine decisions."""
+    return RandomGame(seed, layers=3, width=3, choices=3, **options).interpreted()
+
+
+def assert_values_converge(games, late, config):
+    """The error of the root value, as a share of the range of returns, shrinks like 1/√visits, and in every game."""
+    early, errors = 50, []
     for game in games:
-        result = ab.Reference(game.start(), evaluator or ab.Uniform(), config).run(simulations=simulations)
-        result.graph.check()
+        reference, exact = ab.Reference(game.start(), ab.Uniform(), config), ab.solve(game).value
         width = (game.returns[1] - game.returns[0]) or 1.0
-        found.append(float(np.abs(result.value - ab.solve(game).value).max()) / width)
-    return np.array(found)
+        errors.append([np.abs(reference.run(visits=visits).value - exact).max() / width for visits in (early, late)])
+        reference.graph.check()
+    before, after = np.mean(errors, axis=0)
+    assert len(errors) == 200
+    assert after < 1.3 * math.sqrt(early / late) * before
+    assert after < 0.05
+    assert np.max(errors, axis=0)[1] < 0.25
 
 
-@pytest.mark.parametrize("part", range(2))
 @pytest.mark.parametrize("players", [{"players": 1}, {"players": 2, "zero_sum": True}], ids=["one player", "zero sum"])
-def test_values_converge(players, part):
+def test_values_converge(players):
     """One player maximises, two of a zero-sum game oppose each other, dice fall as they fall."""
-    games = [RandomGame(seed=seed, **players, **SMALL) for seed in range(60 * part, 60 * part + 60)]
-    early, late = errors(games, 250, STEADY), errors(games, 1000, STEADY)
-    assert late.mean() < 0.03
-    assert late.max() < 0.12
-    assert late.mean() < 0.7 * early.mean()
+    assert_values_converge([small_game(seed, **players) for seed in range(200)], 400, STEADY)
 
 
 def test_max_n_values_converge_where_no_choices_tie():
     """Of three players the value is unique where nobody is indifferent; games that nearly are converge too late."""
-    games = (RandomGame(seed=seed, players=3, tie_free=True, **SMALL) for seed in range(500))
-    clear = [game for game in games if ab.solve(game).gap() > 0.08][:100]
-    assert len(clear) == 100
-    early, late = errors(clear, 200, STEADY), errors(clear, 800, STEADY)
-    assert late.mean() < 0.05
-    assert late.mean() < 0.7 * early.mean()
+    games = (small_game(seed, players=3, tie_free=True) for seed in range(500))
+    clear = [game for game in games if ab.solve(game).gap() > 0.08][:200]
+    assert_values_converge(clear, 400, STEADY)
 
 
 @pytest.mark.parametrize(
@@ -58,19 +60,15 @@ def test_max_n_values_converge_where_no_choices_tie():
     ids=["sampled", "exact", "exact for coins", "draws", "widening"],
 )
 def test_values_converge_in_every_chance_mode(chance):
-    games = [RandomGame(seed=seed, players=1, **{**SMALL, "chance": 0.6}) for seed in range(40)]
-    found = errors(games, 800, ab.SearchConfig(selector=STEADY.selector, chance=chance))
-    assert found.mean() < 0.04
-    assert found.max() < 0.15
+    games = [small_game(seed, players=1, chance=0.6) for seed in range(200)]
+    assert_values_converge(games, 200, ab.SearchConfig(selector=STEADY.selector, chance=chance))
 
 
 @pytest.mark.parametrize("selector", [ab.RegretMatching(), ab.MatrixGame()], ids=["regret matching", "matrix"])
 def test_simultaneous_values_converge_to_equilibrium(selector):
     """Regret matching+ and the matrix selector find the value of two-player zero-sum games with simultaneous moves."""
-    games = [RandomGame(seed=seed, zero_sum=True, **{**SMALL, "simultaneous": 0.6}) for seed in range(100)]
-    found = errors(games, 400, ab.SearchConfig(simultaneous=selector))
-    assert found.mean() < 0.02
-    assert found.max() < 0.09
+    games = [small_game(seed, zero_sum=True, simultaneous=0.6) for seed in range(200)]
+    assert_values_converge(games, 200, ab.SearchConfig(simultaneous=selector))
 
 
 @pytest.mark.parametrize("selector", [ab.RegretMatching(), ab.MatrixGame(), ab.Exp3(exploration=0.1)])

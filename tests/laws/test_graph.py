@@ -12,12 +12,11 @@ from anabranch.evaluate.batch import Batch
 from anabranch.games.random_game import RandomGame
 
 
-@pytest.mark.parametrize("seed", range(100))
+@pytest.mark.parametrize("seed", range(200))
 def test_without_transpositions_graph_equals_tree(seed):
     """Where no two lines meet, merging changes nothing, not even a last bit."""
-    game = RandomGame(
-        seed=seed, players=1 + seed % 3, layers=3, merge=False, simultaneous=0.2 * (seed % 3 > 0), compiled=False
-    )
+    simultaneous = 0.2 * (seed % 3 > 0)
+    game = RandomGame(seed, players=1 + seed % 3, layers=3, merge=False, simultaneous=simultaneous).interpreted()
     config = ab.SearchConfig(chance=ab.Chance(exact_up_to=2))
     merged, apart = (
         ab.Reference(
@@ -69,10 +68,10 @@ class Judge:
         return logits, values
 
 
-@pytest.mark.parametrize("seed", range(100))
+@pytest.mark.parametrize("seed", range(200))
 def test_permuting_actions_permutes_results(seed):
     """Names of actions do not matter: where no scores tie, visits follow the relabelling exactly."""
-    game = RandomGame(seed=seed, players=2, layers=3, chance=0.0, simultaneous=0.2, compiled=False)
+    game = RandomGame(seed=seed, players=2, layers=3, chance=0.0, simultaneous=0.2).interpreted()
     order = np.random.default_rng(seed).permutation(game.actions)
     plain = ab.Reference(game.start(), Judge()).run(simulations=150)
     other = ab.Reference(Relabelled(game, order).start(), Judge()).run(simulations=150)
@@ -124,6 +123,7 @@ def test_a_full_graph_goes_on_with_frozen_edges():
     assert result.nodes == 4
     assert result.simulations == 400
     assert [e for node in result.graph.nodes for e in node.edges.values() if e.frozen is not None]
+    assert isinstance(result.action, int)
     assert game.action_name(result.action) == "2"
 
 
@@ -137,7 +137,7 @@ def test_leak_is_between_stop_and_continue():
 
     between = 0
     for seed in range(8):
-        game = RandomGame(seed=seed, players=2, layers=5, width=3, chance=0.0, compiled=False)
+        game = RandomGame(seed=seed, players=2, layers=5, width=3, chance=0.0).interpreted()
         walk, stop = visits(game), visits(game, on_visit="stop")
         assert visits(game, on_visit="stop", leak=1.0) == walk
         assert visits(game, on_visit="stop", leak=0.0) == stop

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+from functools import partial
 from typing import Annotated, Literal, get_args, get_origin, get_type_hints
 
 import pytest
@@ -52,7 +53,10 @@ def test_every_setting_explains_itself(part):
         *[(ab.Chance, "offset", bad) for bad in (-0.1, 1.0, math.nan)],
         *[(ab.Transposition, "rho", bad) for bad in (0.0, -1.0, math.nan)],
         *[(ab.Transposition, "leak", bad) for bad in (-0.1, 1.1, math.nan)],
-        (ab.SearchConfig, "max_nodes", 0),
+        *[(ab.Puct, name, bad) for name in ("c_init", "c_log", "c_off") for bad in (math.nan, math.inf, "1")],
+        *[(part, "first_play", bad) for part in (ab.Puct, ab.Ucb1) for bad in (0.2, None)],
+        *[(ab.FirstPlay, "amount", bad) for bad in (math.nan, -math.inf)],
+        *[(ab.SearchConfig, "max_nodes", 0), (ab.SearchConfig, "max_bytes", 0)],
     ],
 )
 def test_a_number_out_of_range_is_refused_by_name(part, name, bad):
@@ -63,7 +67,7 @@ def test_a_number_out_of_range_is_refused_by_name(part, name, bad):
 def words() -> list[tuple[type, str, str]]:
     """Return every setting that takes one of a few words, with those words."""
     found: list[tuple[type, str, str]] = []
-    for part in PARTS:
+    for part in (*PARTS, ab.FirstPlay):
         for name, hint in get_type_hints(part).items():
             if get_origin(hint) is Literal:
                 found += [(part, name, word) for word in get_args(hint)]
@@ -115,8 +119,14 @@ def test_first_play_names_its_rules():
     assert [rule.amount for rule in made] == [0.0, 0.1, 0.2, 0.5, 0.0]
 
 
-@pytest.mark.parametrize("budget", [{}, {"simulations": 1, "visits": 1}, {"simulations": -1}, {"seconds": -0.1}])
+@pytest.mark.parametrize(
+    "budget",
+    [{}, {"simulations": 1, "visits": 1}, {"simulations": -1}, {"seconds": -0.1}, {"seconds": math.nan}],
+)
 def test_a_search_takes_one_budget(budget):
+    """Among what is refused is a time that never comes."""
     state = ab.games.load("take_away", stones=3, compiled=False).start()
-    with pytest.raises(UsageError, match="one budget"):
-        ab.search(state, **budget)
+    for search in (ab.Searcher(state.game).root(state), ab.Reference(state, ab.Uniform())):
+        run = search.run if isinstance(search, ab.Reference) else partial(search.searcher.run, search)
+        with pytest.raises(UsageError, match="one budget"):
+            run(**budget)

@@ -55,7 +55,7 @@ def test_stored_priors_sum_to_one_and_leave_nothing_out(given_weights):
     stored = formulas.stored_prior([weight / sum(given_weights) for weight in given_weights])
     assert sum(stored) == pytest.approx(1.0, abs=1e-6)
     assert min(stored) >= 0.999 * formulas.PRIOR_FLOOR
-    assert all(p == np.float32(p) for p in stored)
+    assert all(p == float(np.float32(p)) for p in stored)
 
 
 def test_the_floor_of_priors_by_hand():

@@ -14,12 +14,32 @@ Weights: TypeAlias = Literal["D", "A", "B", "C"]
 ValueKind: TypeAlias = Literal["strategy", "visits"]
 
 
+def _require(condition: bool, name: str, value: Any, wanted: str) -> None:
+    if not condition:
+        raise UsageError(f"{name} must be {wanted}, found {value!r}")
+
+
+def _check_fields(part: Any) -> None:
+    """Refuse a word that is none of the field's words, naming the nearest, and numbers that are not finite."""
+    for name, hint in get_type_hints(type(part)).items():
+        value, where = getattr(part, name), f"{type(part).__name__}.{name}"
+        if get_origin(hint) is Literal and value not in get_args(hint):
+            raise UnknownNameError(where, str(value), get_args(hint))
+        if hint is float:
+            _require(isinstance(value, (int, float)) and math.isfinite(value), where, value, "a finite number")
+        if hint is FirstPlay:
+            _require(isinstance(value, FirstPlay), where, value, "a FirstPlay, e.g. ab.FirstPlay.parent()")
+
+
 @dataclass(frozen=True)
 class FirstPlay:
     """What an untried choice is worth, in scaled units."""
 
     kind: Literal["parent", "parent_minus", "reduced", "constant", "lowest"] = "reduced"
     amount: float = 0.2
+
+    def __post_init__(self) -> None:
+        _check_fields(self)
 
     @classmethod
     def parent(cls) -> FirstPlay:
@@ -66,7 +86,7 @@ class Puct:
         _require(self.c_base > 0, "c_base", self.c_base, "positive")
         _require(self.epsilon >= 0, "epsilon", self.epsilon, "at least 0")
         _require(self.w0 >= 0, "w0", self.w0, "at least 0")
-        _check_literals(self)
+        _check_fields(self)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,7 +103,7 @@ class Ucb1:
     def __post_init__(self) -> None:
         _require(self.c >= 0, "c", self.c, "at least 0")
         _require(self.w0 >= 0, "w0", self.w0, "at least 0")
-        _check_literals(self)
+        _check_fields(self)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,7 +115,7 @@ class VirtualLoss:
     )
 
     def __post_init__(self) -> None:
-        _check_literals(self)
+        _check_fields(self)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -108,7 +128,7 @@ class RegretMatching:
 
     def __post_init__(self) -> None:
         _require(0.0 < self.exploration <= 1.0, "exploration", self.exploration, "in (0, 1]")
-        _check_literals(self)
+        _check_fields(self)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -122,7 +142,7 @@ class MatrixGame:
     def __post_init__(self) -> None:
         _require(0.0 < self.exploration <= 1.0, "exploration", self.exploration, "in (0, 1]")
         _require(self.growth >= 0, "growth", self.growth, "at least 0")
-        _check_literals(self)
+        _check_fields(self)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -154,7 +174,7 @@ class Chance:
         _require(0.0 <= self.widen_power <= 1.0, "widen_power", self.widen_power, "in [0, 1]")
         _require(self.widen_cap is None or self.widen_cap >= 1, "widen_cap", self.widen_cap, "at least 1")
         _require(self.offset is None or 0.0 <= self.offset < 1.0, "offset", self.offset, "in [0, 1)")
-        _check_literals(self)
+        _check_fields(self)
 
     def limit(self, visits: int) -> int | None:
         """Return how many outcomes may have children at the given number of draws: K(N) = min(cap, ⌈c·N^α⌉)."""
@@ -178,7 +198,7 @@ class Transposition:
     def __post_init__(self) -> None:
         _require(self.rho > 0, "rho", self.rho, "positive")
         _require(0.0 <= self.leak <= 1.0, "leak", self.leak, "in [0, 1]")
-        _check_literals(self)
+        _check_fields(self)
 
 
 Selector: TypeAlias = Puct | Ucb1
@@ -218,16 +238,3 @@ _PARTS: dict[str, tuple[type, ...]] = {
     "transposition": (Transposition,),
     "virtual_loss": (VirtualLoss,),
 }
-
-
-def _require(condition: bool, name: str, value: Any, wanted: str) -> None:
-    if not condition:
-        raise UsageError(f"{name} must be {wanted}, found {value!r}")
-
-
-def _check_literals(part: Any) -> None:
-    """Refuse a word that is none of the field's words, naming the nearest."""
-    for name, hint in get_type_hints(type(part)).items():
-        value = getattr(part, name)
-        if get_origin(hint) is Literal and value not in get_args(hint):
-            raise UnknownNameError(f"{type(part).__name__}.{name}", str(value), get_args(hint))

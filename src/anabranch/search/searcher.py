@@ -100,7 +100,7 @@ class Searcher:
         """
         roots = [roots] if isinstance(roots, Root) else list(roots)
         given = [budget for budget in (simulations, visits, seconds) if budget is not None]
-        if len(given) != 1 or given[0] < 0:
+        if len(given) != 1 or not given[0] >= 0:
             raise UsageError("give one budget, not negative: simulations=, visits= or seconds=")
         if len({id(root) for root in roots}) < len(roots):
             raise UsageError("a root was given twice")

@@ -7,7 +7,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 CMAKE := $(BIN)/cmake
 NATIVE := CMakeLists.txt $(wildcard cpp/anabranch/*.hpp cpp/bindings/*.hpp cpp/bindings/*.cpp)
 
-.PHONY: help install install-dev demo test lint types cpp-test cpp-sanitize stubs readme format clean
+.PHONY: help install install-dev demo test lint types cpp-test cpp-sanitize bench bench-native stubs readme format clean
 
 help:
 	@echo "make demo          check a game and search it"
@@ -62,6 +62,14 @@ cpp-sanitize: install-dev
 	  $(CMAKE) -S . -B build/cpp-$$kind -G Ninja -DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(BIN)/ninja -DANABRANCH_TESTS=ON -DANABRANCH_SANITIZE=$$kind && \
 	  $(CMAKE) --build build/cpp-$$kind && build/cpp-$$kind/engine_tests || exit 1; \
 	done
+
+# Figures against peers and bars: one table, and benchmarks/results/*.json.
+bench: install-dev bench-native
+	$(BIN)/python benchmarks/run_all.py
+
+bench-native: install-dev
+	$(CMAKE) -S . -B build/benchmarks -G Ninja -DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(BIN)/ninja -DANABRANCH_BENCHMARKS=ON
+	$(CMAKE) --build build/benchmarks
 
 # The native module's types, as the build generated them, copied beside the sources for mypy.
 stubs: install

@@ -16,6 +16,7 @@
 #include <cstring>
 #include <limits>
 #include <map>
+#include <unordered_map>
 #include <vector>
 
 #include "anabranch/column.hpp"
@@ -67,10 +68,15 @@ struct Distribution {
   std::vector<double> chances, cumulative;
 };
 
-// Several players acting at once: who they are, how many choices each has, and where its bits lie in `Edge::move`.
+// Several players acting at once: who they are, the ids that stand for their choices, and where a choice's bits lie in
+// `Edge::move`. Few different ones occur in a game, and each is stored once.
 struct Table {
-  std::uint64_t turn;
-  std::vector<std::uint32_t> sizes, shifts;
+  std::uint64_t turn = 0;
+  std::vector<std::uint32_t> players, sizes, shifts, masks;  // one entry per acting player
+  std::vector<std::int32_t> ids;                             // of all acting players, one after the other
+  std::vector<std::uint32_t> starts;                         // where a player's ids (and its priors) begin
+
+  std::uint32_t choice(std::uint32_t move, std::size_t index) const { return move >> shifts[index] & masks[index]; }
 };
 
 class Graph {
@@ -203,27 +209,37 @@ class Graph {
     return place->second;
   }
 
-  // Find or store who acts at once with how many choices; false if the joint choices do not fit into 32 bits.
-  bool intern(std::uint64_t turn, const std::vector<std::uint32_t>& sizes, std::uint32_t& place) {
-    std::vector<std::uint64_t> words{turn};
-    words.insert(words.end(), sizes.begin(), sizes.end());
-    const auto found = table_places_.find(words);
-    if (found != table_places_.end()) {
-      place = found->second;
-      return true;
+  // Find or store who acts at once with which choices (`ids` of all, `sizes` of each); kNone if the joint choices do not
+  // fit into 32 bits.
+  std::uint32_t intern(std::uint64_t turn, const std::vector<std::uint32_t>& sizes, const std::vector<std::int32_t>& ids) {
+    std::uint64_t hash = fold(turn, sizes.size());
+    for (const std::uint32_t size : sizes) hash = fold(hash, size);
+    for (const std::int32_t id : ids) hash = fold(hash, static_cast<std::uint64_t>(id));
+    for (auto [place, end] = table_places_.equal_range(hash); place != end; ++place) {
+      const Table& known = tables[place->second];
+      if (known.turn == turn && known.sizes == sizes && known.ids == ids) return place->second;
     }
-    Table table{turn, sizes, {}};
-    std::uint32_t shift = 0;
+    Table table;
+    table.turn = turn;
+    table.sizes = sizes;
+    table.ids = ids;
+    std::uint32_t shift = 0, start = 0, player = 0;
     for (const std::uint32_t size : sizes) {
-      table.shifts.push_back(shift);
-      shift += static_cast<std::uint32_t>(std::bit_width(size - 1));
+      const auto width = static_cast<std::uint32_t>(std::bit_width(size - 1));
+      while (!(turn >> player & 1)) ++player;
+      table.players.push_back(player++);
+      table.shifts.push_back(width == 0 ? 0 : shift);
+      table.masks.push_back(width == 0 ? 0 : 0xFFFFFFFFu >> (32 - width));
+      table.starts.push_back(start);
+      shift += width;
+      start += size;
     }
-    if (shift > 32) return false;
-    place = static_cast<std::uint32_t>(tables.size());
-    table_places_.emplace(std::move(words), place);
+    if (shift > 32) return kNone;
+    const auto place = static_cast<std::uint32_t>(tables.size());
+    table_places_.emplace(hash, place);
     tables.push_back(std::move(table));
-    extra_bytes_ += sizes.size() * 24 + 128;
-    return true;
+    extra_bytes_ += sizes.size() * 32 + ids.size() * 4 + 256;
+    return place;
   }
 
   bool count_repeats = false;  // whether `repeats` is kept
@@ -254,7 +270,8 @@ class Graph {
   }
 
   std::array<std::vector<std::uint32_t>, 32> free_;
-  std::map<std::vector<std::uint64_t>, std::uint32_t> interned_, table_places_;
+  std::map<std::vector<std::uint64_t>, std::uint32_t> interned_;
+  std::unordered_multimap<std::uint64_t, std::uint32_t> table_places_;
   std::size_t extra_bytes_ = 0;
 };
 

@@ -327,11 +327,9 @@ class Search {
       position_.actions[node.mover] = position_.choice(node.mover, move);
       return;
     }
-    const std::uint32_t row = node.choices;
-    for (std::size_t i = 0, player = 0; i < graph_.tables[row].sizes.size(); ++i, ++player) {
-      while (!(graph_.tables[row].turn >> player & 1)) ++player;
-      position_.actions[player] = position_.choice(static_cast<std::int32_t>(player), Chooser::choice_of(move, graph_.tables[row], i));
-    }
+    const Table& table = graph_.tables[node.choices];
+    for (std::size_t i = 0; i < table.sizes.size(); ++i)
+      position_.actions[table.players[i]] = table.ids[table.starts[i] + table.choice(move, i)];
   }
 
   void repeat(NodeId at, std::uint32_t place) {
@@ -531,10 +529,15 @@ class Search {
 
   std::uint32_t read_table(std::uint64_t turn) {
     sizes_.clear();
-    for (std::int32_t p = 0; p < graph_.rules.players; ++p)
-      if (turn >> p & 1) sizes_.push_back(static_cast<std::uint32_t>(position_.count_choices(p)));
-    std::uint32_t place = 0;
-    if (!graph_.intern(turn, sizes_, place)) {
+    ids_.clear();
+    for (std::int32_t p = 0; p < graph_.rules.players; ++p) {
+      if (!(turn >> p & 1)) continue;
+      const std::size_t before = ids_.size();
+      position_.append_choices(p, ids_);
+      sizes_.push_back(static_cast<std::uint32_t>(ids_.size() - before));
+    }
+    const std::uint32_t place = graph_.intern(turn, sizes_, ids_);
+    if (place == kNone) {
       Failure failure;
       failure.cause = Failure::Cause::too_many_choices;
       failure.state.assign(position_.state(), position_.state() + graph_.rules.state_size);
@@ -732,6 +735,7 @@ class Search {
   std::vector<std::byte> start_;
   std::vector<std::uint64_t> record_;
   std::vector<std::uint32_t> sizes_;
+  std::vector<std::int32_t> ids_;
 };
 
 }  // namespace anabranch

@@ -49,28 +49,34 @@ class Position {
       return;
     }
     choices.clear();
-    standing_.clear();
-    for (const std::int32_t id : legal) {
-      std::int64_t stands = 0;
-      if (!call(rules_->same, stands, *rules_, state(), player, id) || stands < 0 || stands >= rules_->actions)
-        fail("same", player, id);
-      standing_.push_back(static_cast<std::int32_t>(stands));
-      std::size_t at = 0;
-      while (at < choices.size() && choices[at] < stands) ++at;
-      if (at == choices.size() || choices[at] != stands) choices.insert(choices.begin() + static_cast<std::ptrdiff_t>(at), static_cast<std::int32_t>(stands));
-    }
+    append_choices(player, choices);
     for (std::size_t i = 0; i < legal.size(); ++i) {
+      std::int64_t stands = 0;
+      if (!call(rules_->same, stands, *rules_, state(), player, legal[i])) fail("same", player, legal[i]);
       std::uint32_t at = 0;
-      while (choices[at] != standing_[i]) ++at;
+      while (at < choices.size() && choices[at] != stands) ++at;
+      if (at == choices.size()) fail("same", player, legal[i]);
       group[i] = at;
     }
   }
 
-  // How many choices a player has; cheaper than reading them where no ids do the same.
+  // Append the ids that stand for a player's choices, ascending.
+  void append_choices(std::int32_t player, std::vector<std::int32_t>& to) {
+    const std::size_t count = read_legal(player), before = to.size();
+    for (std::size_t i = 0; i < count; ++i) {
+      std::int64_t stands = ids_[i];
+      if (rules_->same && !call(rules_->same, stands, *rules_, state(), player, ids_[i])) fail("same", player, ids_[i]);
+      if (stands == ids_[i]) to.push_back(ids_[i]);
+    }
+    if (to.size() == before) fail("same", player, ids_[0]);  // nobody stands for anything: a lying game
+  }
+
+  // How many choices a player has.
   std::size_t count_choices(std::int32_t player) {
     if (!rules_->same) return read_legal(player);
-    read_choices(player);
-    return choices.size();
+    standing_.clear();
+    append_choices(player, standing_);
+    return standing_.size();
   }
 
   // The id that stands for a player's choice.
@@ -80,9 +86,10 @@ class Position {
       if (!call(rules_->legal, count, *rules_, state(), player, ids_.data()) || index >= count) fail("legal", player);
       return ids_[index];
     }
-    read_choices(player);
-    if (index >= choices.size()) fail("legal", player);
-    return choices[index];
+    standing_.clear();
+    append_choices(player, standing_);
+    if (index >= standing_.size()) fail("legal", player);
+    return standing_[index];
   }
 
   // Step with `actions`; `rewards` are what it gave, rounded to float32. False if that failed: the state is then spoilt.

@@ -64,14 +64,10 @@ class Chooser {
     const Node& node = g.nodes[id];
     const Table& table = g.tables[node.choices];
     std::uint32_t move = 0;
-    std::size_t prior_at = 0, player = 0;
-    for (std::size_t i = 0; i < table.sizes.size(); ++i, ++player) {
-      while (!(table.turn >> player & 1)) ++player;
-      marginals(g, node, table, i, player);
-      const float* prior = node.priors == kNone ? nullptr : &g.priors[node.priors + prior_at];
-      const std::uint32_t choice = best_choice(g, id, player, table.sizes[i], prior, node.visits - 1, draws);
-      move |= choice << table.shifts[i];
-      prior_at += table.sizes[i];
+    for (std::size_t i = 0; i < table.sizes.size(); ++i) {
+      marginals(g, node, table, i);
+      const float* prior = node.priors == kNone ? nullptr : &g.priors[node.priors + table.starts[i]];
+      move |= best_choice(g, id, table.players[i], table.sizes[i], prior, node.visits - 1, draws) << table.shifts[i];
     }
     place = kNone;
     for (std::uint32_t e = 0; e < node.edge_count; ++e)
@@ -79,52 +75,19 @@ class Chooser {
     return move;
   }
 
-  // What N_i(a) and q_i(a) were in the last marginals: for reading results.
-  const std::vector<double>& visits() const { return visits_; }
-  const std::vector<double>& values() const { return values_; }
-
   // N_i(a) = Σ N(e), q_i(a) = Σ w(e)·q_i(e) / Σ w(e), over edges with e_i = a.
-  void marginals(const Graph& g, const Node& node, const Table& table, std::size_t index, std::size_t player) {
-    const std::size_t size = table.sizes[index], acting = table.sizes.size();
+  void marginals(const Graph& g, const Node& node, const Table& table, std::size_t index) {
+    const std::size_t size = table.sizes[index], player = table.players[index];
     clear(size);
-    totals_.assign(size, 0.0);
-    const bool by_visits = selector_.weights == Weights::d;
-    if (!by_visits) count_others(g, node, table);
-    by_visits_.assign(size, 0.0);
-    const Edge* edges = g.edges.data() + node.edges;
-    for (std::uint32_t e = 0; e < node.edge_count; ++e) {
-      const Edge& edge = edges[e];
-      if (edge.visits == 0) continue;
-      const std::uint32_t choice = choice_of(edge.move, table, index);
-      const double q = value_now(g, node.edges + e, player);
-      double weight = by_visits ? edge.visits : 1.0;
-      if (!by_visits) {
-        std::size_t at = 0;
-        for (std::size_t j = 0; j < acting; at += table.sizes[j], ++j) {
-          if (j == index) continue;
-          const std::size_t other = at + choice_of(edge.move, table, j);
-          const double prior = node.priors == kNone ? uniform_prior(table.sizes[j]) : g.priors[node.priors + other];
-          const double count = others_[other];
-          weight *= selector_.weights == Weights::a ? prior : selector_.weights == Weights::b ? count : prior + count;
-        }
-        by_visits_[choice] += edge.visits * q;
-      }
-      values_[choice] += weight * q;
-      totals_[choice] += weight;
-      visits_[choice] += edge.visits;
+    if (selector_.weights != Weights::d) return weigh_others(g, node, table, index);
+    for (EdgeId e = node.edges; e < node.edges + node.edge_count; ++e) {
+      const std::uint32_t choice = table.choice(g.edges[e].move, index);
+      const double visits = g.edges[e].visits;
+      values_[choice] += visits * value_now(g, e, player);
+      visits_[choice] += visits;
     }
-    for (std::size_t a = 0; a < size; ++a) {
-      if (totals_[a] > 0.0) {
-        values_[a] /= totals_[a];
-      } else if (visits_[a] > 0.0) {
-        values_[a] = by_visits_[a] / visits_[a];
-      }
-    }
-  }
-
-  static std::uint32_t choice_of(std::uint32_t move, const Table& table, std::size_t index) {
-    const auto width = static_cast<std::uint32_t>(std::bit_width(table.sizes[index] - 1));
-    return width == 0 ? 0 : (move >> table.shifts[index]) & (0xFFFFFFFFu >> (32 - width));
+    for (std::size_t a = 0; a < size; ++a)
+      if (visits_[a] > 0.0) values_[a] /= visits_[a];
   }
 
   // The prior of each of `size` equally likely choices.
@@ -289,14 +252,36 @@ class Chooser {
     }
   }
 
-  void count_others(const Graph& g, const Node& node, const Table& table) {
-    std::size_t width = 0;
-    for (const std::uint32_t size : table.sizes) width += size;
-    others_.assign(width, 0.0);
-    for (std::uint32_t e = 0; e < node.edge_count; ++e) {
-      const Edge& edge = g.edges[node.edges + e];
-      for (std::size_t j = 0, at = 0; j < table.sizes.size(); at += table.sizes[j], ++j)
-        others_[at + choice_of(edge.move, table, j)] += edge.visits;
+  // The same with opponents weighed by prior (A), visits (B) or both (C).
+  void weigh_others(const Graph& g, const Node& node, const Table& table, std::size_t index) {
+    const std::size_t size = table.sizes[index], player = table.players[index];
+    others_.assign(table.ids.size(), 0.0);
+    for (EdgeId e = node.edges; e < node.edges + node.edge_count; ++e)
+      for (std::size_t j = 0; j < table.sizes.size(); ++j)
+        others_[table.starts[j] + table.choice(g.edges[e].move, j)] += g.edges[e].visits;
+    totals_.assign(size, 0.0);
+    by_visits_.assign(size, 0.0);
+    for (EdgeId e = node.edges; e < node.edges + node.edge_count; ++e) {
+      const Edge& edge = g.edges[e];
+      if (edge.visits == 0) continue;
+      const std::uint32_t choice = table.choice(edge.move, index);
+      const double q = value_now(g, e, player);
+      double weight = 1.0;
+      for (std::size_t j = 0; j < table.sizes.size(); ++j) {
+        if (j == index) continue;
+        const std::size_t other = table.starts[j] + table.choice(edge.move, j);
+        const double prior = node.priors == kNone ? uniform_prior(table.sizes[j]) : g.priors[node.priors + other];
+        const double count = others_[other];
+        weight *= selector_.weights == Weights::a ? prior : selector_.weights == Weights::b ? count : prior + count;
+      }
+      values_[choice] += weight * q;
+      totals_[choice] += weight;
+      by_visits_[choice] += edge.visits * q;
+      visits_[choice] += edge.visits;
+    }
+    for (std::size_t a = 0; a < size; ++a) {
+      if (totals_[a] > 0.0) values_[a] /= totals_[a];
+      else if (visits_[a] > 0.0) values_[a] = by_visits_[a] / visits_[a];
     }
   }
 

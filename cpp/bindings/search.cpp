@@ -113,22 +113,24 @@ nb::list acting_at(BoundSearch& s, NodeId id) {
   const Node node = g.nodes[id];
   nb::list rows;
   if (node.kind != Kind::decision) return rows;
-  const Table alone{std::uint64_t{1} << node.mover, {node.choices}, {0}};
+  Table alone;
+  alone.turn = std::uint64_t{1} << node.mover;
+  alone.players = {node.mover};
+  alone.sizes = {node.choices};
+  alone.starts = {0};
   const Table table = node.acting == 1 ? alone : g.tables[node.choices];
   search.load(id);
-  std::size_t prior_at = 0, player = 0;
-  for (std::size_t i = 0; i < table.sizes.size(); ++i, ++player) {
-    while (!(table.turn >> player & 1)) ++player;
+  for (std::size_t i = 0; i < table.sizes.size(); ++i) {
+    const std::size_t player = table.players[i], prior_at = table.starts[i];
     std::vector<std::int32_t> ids;
-    search.position().read_choices(static_cast<std::int32_t>(player));
-    ids = search.position().choices;
+    search.position().append_choices(static_cast<std::int32_t>(player), ids);
     std::vector<double> priors, visits(table.sizes[i], 0.0), totals(table.sizes[i], 0.0);
     for (std::size_t a = 0; a < table.sizes[i]; ++a)
       priors.push_back(node.priors == kNone ? static_cast<double>(search.chooser().uniform_prior(table.sizes[i]))
                                             : static_cast<double>(g.priors[node.priors + prior_at + a]));
     for (EdgeId e = node.edges; e < node.edges + node.edge_count; ++e) {
       if (g.edges[e].visits == 0) continue;
-      const std::uint32_t choice = node.acting == 1 ? g.edges[e].move : Chooser::choice_of(g.edges[e].move, table, i);
+      const std::uint32_t choice = node.acting == 1 ? g.edges[e].move : table.choice(g.edges[e].move, i);
       const double q = g.edges[e].flags & kShared ? child_value(g, e, player, search.config().discount, search.config()) : g.value(e)[player];
       visits[choice] += g.edges[e].visits;
       totals[choice] += node.acting == 1 ? q : g.edges[e].visits * q;
@@ -137,7 +139,6 @@ nb::list acting_at(BoundSearch& s, NodeId id) {
       for (std::size_t a = 0; a < totals.size(); ++a)
         if (visits[a] > 0.0) totals[a] /= visits[a];
     rows.append(nb::make_tuple(player, ids, priors, visits, totals));
-    prior_at += table.sizes[i];
   }
   return rows;
 }

@@ -66,17 +66,17 @@ class Searcher:
         if threads is not None and threads < 1:
             raise UsageError(f"threads must be at least 1, found {threads}")
         self.threads = threads or min(os.cpu_count() or 1, 64)
-        self._translations: dict[tuple[int, int], tuple[Game, tuple[Any, Any, Any, Any]]] = {}
+        self._translations: dict[tuple[int, int], tuple[Game, tuple[Any, Any, Any]]] = {}
         self.native = self.translated(game)[2].native
         self._streams = 0
 
     def translated(self, game: Game, hash_bits: int = 64) -> tuple[Any, Any, Any, Any]:
-        """Return the rules, settings and evaluator as the engine takes them, made once for each instance of the game."""
+        """Return rules, settings, evaluator and its owner as the engine takes them; settings are made once per instance."""
         place = (id(game), hash_bits)
         if place not in self._translations:  # the game is kept too, so that its id stays its own
-            made = (native_rules(game), native_config(self.config, game, hash_bits))
-            self._translations[place] = (game, made + native_evaluator(self.evaluator, game))
-        return self._translations[place][1]
+            made = (native_config(self.config, game, hash_bits), *native_evaluator(self.evaluator, game))
+            self._translations[place] = (game, made)
+        return (native_rules(game), *self._translations[place][1])
 
     def root(self, state: State) -> Root:
         """Return a new root; each has random numbers of its own."""

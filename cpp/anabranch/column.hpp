@@ -41,15 +41,19 @@ class Column {
   // Add `count` values, not initialised; the index of the first.
   std::size_t extend(std::size_t count) {
     const std::size_t first = size_;
-    if (size_ + count > capacity_) grow(size_ + count);
+    if (size_ + count > capacity_) [[unlikely]] grow(size_ + count);
     size_ += count;
     return first;
   }
 
   void push(const T& value) {
-    const T copy = value;  // it may live in this very column
-    const std::size_t at = extend(1);
-    data_[at] = copy;
+    if (size_ == capacity_) [[unlikely]] {
+      const T copy = value;  // it may live in this very column
+      grow(size_ + 1);
+      data_[size_++] = copy;
+      return;
+    }
+    data_[size_++] = value;
   }
 
   void fill(std::size_t count, const T& value) {
@@ -65,7 +69,7 @@ class Column {
   void cut(std::size_t size) { size_ = size; }
 
  private:
-  void grow(std::size_t wanted) {
+  __attribute__((noinline, cold)) void grow(std::size_t wanted) {
     std::size_t capacity = capacity_ + capacity_ / 2;
     if (capacity < 16) capacity = 16;
     if (capacity < wanted) capacity = wanted;

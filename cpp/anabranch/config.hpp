@@ -1,9 +1,12 @@
 // The settings of a search as the engine reads them; src/anabranch/search/config.py declares and explains them.
 #pragma once
 
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <memory>
+#include <vector>
 
 namespace anabranch {
 
@@ -23,6 +26,19 @@ struct Selector {
   double w0 = 0.0;
   Weights weights = Weights::d;
   bool random_ties = false;
+  std::shared_ptr<const std::vector<double>> factors;  // c·√(S + ε) for the S that occur most, made by `prepare`
+
+  // PUCT's weight of the prior after S visits: c·√(S + ε), c = c_init + c_log·ln((S + c_off + c_base) / c_base).
+  double exploration(double visits) const {
+    const double weight = c_init + c_log * std::log((visits + c_off + c_base) / c_base);
+    return weight * std::sqrt(visits + epsilon);
+  }
+
+  void prepare() {
+    auto table = std::make_shared<std::vector<double>>();
+    for (int visits = 0; visits < 1024; ++visits) table->push_back(exploration(visits));
+    factors = std::move(table);
+  }
 };
 
 struct ChanceConfig {

@@ -2,7 +2,8 @@
 //
 // A node is a record in `states`, a `Node` (what a walk reads), and 2·P doubles in `values`: Q, then U. Its edges lie in one
 // block in creation order, the order in which sums run; a full block moves to one twice as large, and blocks left behind are
-// used again. An `Edge` has P doubles in `edge_values`, its q(e) as of the parent's last refresh. Where the child has
+// used again. An `Edge` has its N(e) in `edge_visits` and P doubles
+// in `edge_values`, its q(e) as of the parent's last refresh. Where the child has
 // no other parent that is its q(e) now, because whatever changes the child goes on to refresh the parent; edges into shared
 // children carry kShared and are recomputed before they are read. So most selections touch one node's memory only.
 //
@@ -35,6 +36,7 @@ enum class Kind : std::uint8_t { over, chance, decision };
 // Flags of nodes.
 inline constexpr std::uint8_t kOnPath = 1;     // in the path being walked
 inline constexpr std::uint8_t kManyParents = 2;  // all edges into it carry kShared
+inline constexpr std::uint8_t kSharedEdges = 8;  // some of its edges carry kShared
 inline constexpr std::uint8_t kExact = 4;      // a chance node whose outcomes were all enumerated
 // Flags of edges.
 inline constexpr std::uint32_t kShared = 1;  // the child has another parent: q(e) may be stale
@@ -55,7 +57,6 @@ struct Node {
 };
 
 struct Edge {
-  std::uint32_t visits;  // N(e)
   NodeId child;          // kNone if frozen
   std::uint32_t move;    // the choice; several acting: choices packed as bits; chance: the outcome's place in the list
   std::uint32_t reward;  // a row of `rewards`, kNone where all are 0
@@ -99,6 +100,7 @@ class Graph {
   Column<std::uint64_t> hashes;  // node keys: what random draws depend on
   Column<double> ranges;         // 2·P a node, for games with a `bounds` verb: low, high of the remaining return
   Column<Edge> edges;
+  Column<std::uint32_t> edge_visits;  // N(e), apart from the rest: selections and backups read nothing else of most edges
   Column<double> edge_values;       // P an edge: q(e)
   Column<std::uint32_t> repeats;    // C(e), only where repetitions have a value of their own
   Column<float> rewards;            // P a row
@@ -118,7 +120,7 @@ class Graph {
   // Everything the graph holds, in bytes.
   std::size_t bytes() const {
     return states.bytes() + keys.bytes() + index.bytes() + nodes.bytes() + values.bytes() + hashes.bytes() +
-           ranges.bytes() + edges.bytes() + edge_values.bytes() + repeats.bytes() + rewards.bytes() + priors.bytes() +
+           ranges.bytes() + edges.bytes() + edge_visits.bytes() + edge_values.bytes() + repeats.bytes() + rewards.bytes() + priors.bytes() +
            extra_bytes_;
   }
 
@@ -129,14 +131,16 @@ class Graph {
     hashes.reserve(count);
     states.reserve(count);
     edges.reserve(count * 3 / 2);
+    edge_visits.reserve(count * 3 / 2);
     edge_values.reserve(count * 3 / 2 * players);
   }
 
   // Add a node for the record offered to `states` (and `keys`).
-  NodeId add(std::uint64_t hash) {
+  NodeId add(const Node& made, std::uint64_t hash) {
     const auto id = static_cast<NodeId>(nodes.size());
-    nodes.push(Node{});
-    values.fill(2 * players, 0.0);
+    nodes.push(made);
+    const std::size_t first = values.extend(2 * players);
+    for (std::size_t i = first; i < first + 2 * players; ++i) values[i] = 0.0;
     hashes.push(hash);
     if (rules.bounds) ranges.fill(2 * players, 0.0);
     states.append();
@@ -157,7 +161,8 @@ class Graph {
       std::memcpy(&rewards[at], reward, players * sizeof(float));
       break;
     }
-    edges[node.edges + count] = Edge{0, kNone, move, row, 0};
+    edges[node.edges + count] = Edge{kNone, move, row, 0};
+    edge_visits[node.edges + count] = 0;
     for (std::size_t p = 0; p < players; ++p) value(node.edges + count)[p] = 0.0;
     if (count_repeats) repeats[node.edges + count] = 0;
     ++node.edge_count;
@@ -174,10 +179,12 @@ class Graph {
       return;
     }
     edges[edge].flags |= kShared;
+    nodes[parent].flags |= kSharedEdges;
     if (node.flags & kManyParents) return;
     node.flags |= kManyParents;
     if (node.parent == kNone) return;
-    const Node& first = nodes[node.parent];
+    Node& first = nodes[node.parent];
+    first.flags |= kSharedEdges;
     for (EdgeId e = first.edges; e < first.edges + first.edge_count; ++e)
       if (edges[e].child == child) edges[e].flags |= kShared;
   }
@@ -212,9 +219,9 @@ class Graph {
   // Find or store who acts at once with which choices (`ids` of all, `sizes` of each); kNone if the joint choices do not
   // fit into 32 bits.
   std::uint32_t intern(std::uint64_t turn, const std::vector<std::uint32_t>& sizes, const std::vector<std::int32_t>& ids) {
-    std::uint64_t hash = fold(turn, sizes.size());
-    for (const std::uint32_t size : sizes) hash = fold(hash, size);
-    for (const std::int32_t id : ids) hash = fold(hash, static_cast<std::uint64_t>(id));
+    std::uint64_t hash = turn;  // finds candidates; contents are compared
+    for (const std::uint32_t size : sizes) hash = hash * kGolden + size;
+    for (const std::int32_t id : ids) hash = hash * kGolden + static_cast<std::uint64_t>(id);
     for (auto [place, end] = table_places_.equal_range(hash); place != end; ++place) {
       const Table& known = tables[place->second];
       if (known.turn == turn && known.sizes == sizes && known.ids == ids) return place->second;
@@ -242,11 +249,16 @@ class Graph {
     return place;
   }
 
+  // Give back the block of a node that is about to be cut off.
+  void release_edges(const Node& node) {
+    if (node.edge_room > 0) free_[static_cast<std::size_t>(std::countr_zero(node.edge_room))].push_back(node.edges);
+  }
+
   bool count_repeats = false;  // whether `repeats` is kept
 
  private:
   // Blocks hold 1, 2, 4, … edges; one left behind waits in `free_` for the next node that needs its size.
-  void move_block(Node& node, std::uint32_t capacity) {
+  __attribute__((noinline)) void move_block(Node& node, std::uint32_t capacity) {
     const auto size_class = static_cast<std::size_t>(std::countr_zero(capacity));
     std::uint32_t place;
     if (!free_[size_class].empty()) {
@@ -254,15 +266,17 @@ class Graph {
       free_[size_class].pop_back();
     } else {
       place = static_cast<std::uint32_t>(edges.extend(capacity));
+      edge_visits.extend(capacity);
       edge_values.extend(capacity * players);
       if (count_repeats) repeats.extend(capacity);
-      for (std::uint32_t e = place; e < place + capacity; ++e) edges[e] = Edge{0, kNone, 0, kNone, 0};
+      std::memset(static_cast<void*>(&edges[place]), 0, capacity * sizeof(Edge));  // views may look at unused edges
+      std::memset(&edge_visits[place], 0, capacity * sizeof(std::uint32_t));
     }
     if (node.edge_count > 0) {
       std::memcpy(&edges[place], &edges[node.edges], node.edge_count * sizeof(Edge));
+      std::memcpy(&edge_visits[place], &edge_visits[node.edges], node.edge_count * sizeof(std::uint32_t));
       std::memcpy(value(place), value(node.edges), node.edge_count * players * sizeof(double));
       if (count_repeats) std::memcpy(&repeats[place], &repeats[node.edges], node.edge_count * sizeof(std::uint32_t));
-      for (std::uint32_t e = node.edges; e < node.edges + node.edge_count; ++e) edges[e] = Edge{0, kNone, 0, kNone, 0};
       free_[size_class - 1].push_back(node.edges);
     }
     node.edges = place;

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <numeric>
 #include <vector>
 
 #include "anabranch/backup.hpp"
@@ -81,7 +82,8 @@ class Search {
     mark();
     ask_node(0);
     phase_ = Phase::done;
-    return !asked_.empty();
+    playing_ = !asked_.empty();
+    return playing_;
   }
 
   void begin() {
@@ -110,6 +112,7 @@ class Search {
         phase_ = visits_.empty() ? Phase::done : Phase::open;
       }
     }
+    playing_ = false;
     return false;
   }
 
@@ -119,24 +122,33 @@ class Search {
     const Request& request = asked_[index];
     if (request.node != kNone) {
       settle(request.node, logits, values);
-    } else {
+    } else if (graph_.edges[graph_.nodes[request.parent].edges + request.place].child == kNone) {  // no child meanwhile
       freeze(request.parent, request.place, request.collected.data(), values);
     }
   }
   void answered() { asked_.clear(); }
 
-  // Restore the graph to what it was when the playout began.
+  // Restore the graph to what it was when the playout in progress began; a finished one stays.
   void undo() {
+    if (!playing_) return;
+    playing_ = false;
     for (auto entry = journal_.rbegin(); entry != journal_.rend(); ++entry) {
       graph_.nodes[entry->node].visits = entry->visits;
       std::copy_n(entry->mean.begin(), graph_.players, graph_.mean(entry->node));
-      for (const auto& [place, visits] : entry->edges) graph_.edges[graph_.nodes[entry->node].edges + place].visits = visits;
+      const EdgeId first = graph_.nodes[entry->node].edges;
+      for (const auto& [place, visits] : entry->edges) graph_.edge_visits[first + place] = visits;
+      if (entry->walked != kNone) std::copy_n(entry->value.begin(), graph_.players, graph_.value(first + entry->walked));
+    }
+    for (const NodeId id : settled_) {
+      graph_.nodes[id].visits = 0;
+      graph_.nodes[id].priors = kNone;
+      std::fill_n(graph_.mean(id), 2 * graph_.players, 0.0);
     }
     for (const auto& [node, place] : repeated_) --graph_.repeats[graph_.nodes[node].edges + place];
     for (auto added = added_.rbegin(); added != added_.rend(); ++added) {
       Node& node = graph_.nodes[*added];
       --node.edge_count;
-      graph_.edges[node.edges + node.edge_count] = Edge{0, kNone, 0, kNone, 0};
+      graph_.edges[node.edges + node.edge_count] = Edge{kNone, 0, kNone, 0};
     }
     for (std::size_t i = 0; i < thawed_.size(); ++i) {
       const EdgeId e = graph_.nodes[thawed_[i].first].edges + thawed_[i].second;
@@ -155,20 +167,25 @@ class Search {
     fresh_.clear();
     drawn_.clear();
     asked_.clear();
+    reaching_ = {kNone, kNone};
     phase_ = Phase::done;
   }
 
   // The actions from the root down to where the playout is now.
   std::vector<std::vector<std::int32_t>> line() {
     std::vector<std::vector<std::int32_t>> actions;
-    for (const PathStep& step : path_) {
-      const Node& node = graph_.nodes[step.node];
-      if (step.place == kNone || step.place >= node.edge_count) break;
-      try {
-        actions.push_back(actions_of(step.node, graph_.edges[node.edges + step.place].move));
-      } catch (const Failure&) {
-        break;
-      }
+    std::vector<PathStep> steps = path_;
+    for (std::size_t i = 0; i + 1 < steps.size(); ++i) {  // an opened node: which of its children is being visited?
+      const Node& node = graph_.nodes[steps[i].node];
+      for (std::uint32_t e = 0; steps[i].place == kNone && e < node.edge_count; ++e)
+        if (graph_.edges[node.edges + e].child == steps[i + 1].node) steps[i].place = e;
+    }
+    if (!steps.empty() && steps.back().place == kNone) steps.pop_back();
+    if (reaching_.node != kNone) steps.push_back(reaching_);
+    try {
+      for (const PathStep& step : steps)
+        actions.push_back(actions_of(step.node, graph_.edges[graph_.nodes[step.node].edges + step.place].move));
+    } catch (const Failure&) {  // a verb that fails here too: what is known so far must do
     }
     return actions;
   }
@@ -201,11 +218,14 @@ class Search {
   struct Before {
     NodeId node;
     std::uint32_t visits;
-    std::vector<double> mean;
+    std::uint32_t walked;  // the place whose q(e) was `value`
+    std::vector<double> mean, value;
     std::vector<std::pair<std::uint32_t, std::uint32_t>> edges;
   };
 
   void mark() {
+    undo();  // a playout that was left
+    playing_ = true;
     first_node_ = graph_.size();
     first_reward_ = graph_.rewards.size();
     first_prior_ = graph_.priors.size();
@@ -217,6 +237,7 @@ class Search {
     thawed_.clear();
     thawed_values_.clear();
     repeated_.clear();
+    settled_.clear();
     journal_.clear();
     asked_.clear();
   }
@@ -252,9 +273,10 @@ class Search {
         repeat(at, place);
         return;
       }
-      if (kind == Kind::decision && config_.stop && static_cast<double>(child.visits) > config_.rho * edge.visits &&
+      if (kind == Kind::decision && config_.stop && static_cast<double>(child.visits) > config_.rho * graph_.edge_visits[node.edges + place] &&
           (config_.leak == 0.0 ||
            draws_.uniform(Purpose::leak, 0, graph_.hashes[at], node.visits) >= config_.leak)) {
+        if (visits_.size() > 1) remember(edge.child);
         refresh(graph_, edge.child, config_, keep_range_);
         return;
       }
@@ -272,11 +294,11 @@ class Search {
       if (nested) remember(step, visit);
       if (step.place != kNone) {
         const EdgeId e = node.edges + step.place;
-        ++graph_.edges[e].visits;
+        ++graph_.edge_visits[e];
         ++node.visits;
         if (graph_.edges[e].child != kNone) read_child(graph_, e, discount_of(node, config_), config_);
       } else {
-        for (std::size_t d = visit.drawn; d < drawn_.size(); ++d) ++graph_.edges[node.edges + drawn_[d]].visits;
+        for (std::size_t d = visit.drawn; d < drawn_.size(); ++d) ++graph_.edge_visits[node.edges + drawn_[d]];
         ++node.visits;
         read_children(graph_, node, config_);
       }
@@ -289,19 +311,30 @@ class Search {
     visits_.pop_back();
   }
 
-  void remember(const PathStep& step, const Visit& visit) {
-    Before before{step.node, graph_.nodes[step.node].visits, {}, {}};
-    before.mean.assign(graph_.mean(step.node), graph_.mean(step.node) + graph_.players);
+  // What nested visits change must be known to `undo`, since visits after them may fail.
+  __attribute__((noinline, cold)) Before& remember(NodeId id) {
+    const double* mean = graph_.mean(id);
+    journal_.push_back({id, graph_.nodes[id].visits, kNone, {mean, mean + graph_.players}, {}, {}});
+    return journal_.back();
+  }
+
+  __attribute__((noinline, cold)) void remember(const PathStep& step, const Visit& visit) {
+    Before& before = remember(step.node);
     const EdgeId first = graph_.nodes[step.node].edges;
-    if (step.place != kNone) before.edges.emplace_back(step.place, graph_.edges[first + step.place].visits);
+    if (step.place != kNone) {
+      const double* value = graph_.value(first + step.place);
+      before.walked = step.place;
+      before.value.assign(value, value + graph_.players);
+      before.edges.emplace_back(step.place, graph_.edge_visits[first + step.place]);
+    }
     for (std::size_t d = visit.drawn; step.place == kNone && d < drawn_.size(); ++d)
-      before.edges.emplace_back(drawn_[d], graph_.edges[first + drawn_[d]].visits);
-    journal_.push_back(std::move(before));
+      before.edges.emplace_back(drawn_[d], graph_.edge_visits[first + drawn_[d]]);
   }
 
   // Decisions
 
   std::uint32_t select(NodeId at) {
+    read_shared(graph_, graph_.nodes[at], config_);
     std::uint32_t place = kNone;
     const std::uint32_t move = graph_.nodes[at].acting == 1 ? chooser_.choose(graph_, at, draws_, place)
                                                 : joint_chooser_.choose_jointly(graph_, at, draws_, place);
@@ -354,7 +387,7 @@ class Search {
   }
 
   // Make the first children of a chance node, all outcomes or several draws, and ask about the decisions among them.
-  void open(NodeId at) {
+  __attribute__((noinline)) void open(NodeId at) {
     const bool exact = graph_.nodes[at].flags & kExact;
     const std::size_t before = graph_.size();
     const std::size_t count = exact ? graph_.distributions[graph_.nodes[at].choices].outcomes.size() : config_.chance.draws;
@@ -376,12 +409,12 @@ class Search {
     }
   }
 
-  std::uint32_t draw(NodeId at) {
+  __attribute__((noinline)) std::uint32_t draw(NodeId at) {
     const Node& node = graph_.nodes[at];
     std::uint32_t drawn = node.visits;
     if (!(node.flags & kExact)) {
       drawn = 0;
-      for (EdgeId e = node.edges; e < node.edges + node.edge_count; ++e) drawn += graph_.edges[e].visits;
+      for (EdgeId e = node.edges; e < node.edges + node.edge_count; ++e) drawn += graph_.edge_visits[e];
     }
     return outcome(at, outcome_index(at, drawn + 1), drawn + 1);
   }
@@ -440,14 +473,16 @@ class Search {
   // Making nodes. The state stepped to is the position's.
 
   // Append an edge to the state in hand: to its node, found or made; frozen where there is no room for one.
-  std::uint32_t attach_new(NodeId at, std::uint32_t move, bool room) {
+  [[gnu::always_inline]] std::uint32_t attach_new(NodeId at, std::uint32_t move, bool room) {
     const std::uint32_t place = graph_.add_edge(at, move, position_.rewards.data());
     added_.push_back(at);
+    reaching_ = {at, place};
     if (!(room && attach(at, place, move))) judge(at, place, move);
+    reaching_.node = kNone;
     return place;
   }
 
-  bool attach(NodeId at, std::uint32_t place, std::uint32_t move) {
+  [[gnu::always_inline]] bool attach(NodeId at, std::uint32_t place, std::uint32_t move) {
     const std::uint64_t hash = offer();
     NodeId child = find(hash);
     if (child == kNone) {
@@ -461,7 +496,10 @@ class Search {
   void thaw(NodeId at, std::uint32_t place) {
     const EdgeId e = graph_.nodes[at].edges + place;
     const std::vector<double> frozen(graph_.value(e), graph_.value(e) + graph_.players);
-    if (!attach(at, place, graph_.edges[e].move)) return;
+    reaching_ = {at, place};
+    const bool attached = attach(at, place, graph_.edges[e].move);
+    reaching_.node = kNone;
+    if (!attached) return;
     thawed_.emplace_back(at, place);
     thawed_values_.insert(thawed_values_.end(), frozen.begin(), frozen.end());
   }
@@ -479,7 +517,7 @@ class Search {
   }
 
   // Offer the state in hand to the stores; the hash it is looked up by.
-  std::uint64_t offer() {
+  [[gnu::always_inline]] std::uint64_t offer() {
     const std::uint64_t hash = graph_.states.offer(position_.state());
     return graph_.rules.key ? graph_.keys.offer(position_.key()) : hash;
   }
@@ -490,7 +528,7 @@ class Search {
     return graph_.index.find(hash & config_.hash_mask, [&](NodeId id) { return compared.equals(id); });
   }
 
-  NodeId add_node(std::uint64_t key, std::uint64_t hash) {
+  [[gnu::always_inline]] NodeId add_node(std::uint64_t key, std::uint64_t hash) {
     const std::int64_t turn = position_.turn();
     Node made;
     if (turn == kChance) {
@@ -503,7 +541,7 @@ class Search {
       }
     } else if (turn != kOver) {
       made.kind = Kind::decision;
-      made.acting = static_cast<std::uint8_t>(std::popcount(static_cast<std::uint64_t>(turn)));
+      for (std::int64_t rest = turn; rest; rest &= rest - 1) ++made.acting;
       made.mover = static_cast<std::uint8_t>(std::countr_zero(static_cast<std::uint64_t>(turn)));
       if (made.acting == 1) {
         made.choices = static_cast<std::uint32_t>(position_.count_choices(made.mover));
@@ -518,8 +556,7 @@ class Search {
       range.resize(2 * graph_.players);
       position_.bounds(range.data(), range.data() + graph_.players);
     }
-    const NodeId id = graph_.add(key);
-    graph_.nodes[id] = made;
+    const NodeId id = graph_.add(made, key);
     if (graph_.rules.bounds) std::copy(range.begin(), range.end(), &graph_.ranges[id * 2 * graph_.players]);
     if (config_.merge) {
       graph_.index.insert(hash & config_.hash_mask, id, [&](NodeId node) { return index_hash(node); });
@@ -559,6 +596,7 @@ class Search {
   void remove_last_node() {
     const auto last = static_cast<NodeId>(graph_.size() - 1);
     if (config_.merge) graph_.index.remove(index_hash(last), last);
+    graph_.release_edges(graph_.nodes[last]);
     graph_.nodes.cut(last);
     graph_.values.cut(last * 2 * graph_.players);
     graph_.hashes.cut(last);
@@ -570,7 +608,7 @@ class Search {
   // Opinions
 
   // Judge the state in hand, which gets no node: walk on through chance by drawing; a known state lends its Q.
-  void judge(NodeId at, std::uint32_t place, std::uint32_t move) {
+  __attribute__((noinline, cold)) void judge(NodeId at, std::uint32_t place, std::uint32_t move) {
     std::uint64_t hash = offer();
     std::uint64_t key = node_key(hash, at, move);
     Random random{draws_.key(Purpose::freeze, 0, key, graph_.nodes[at].visits)};
@@ -595,6 +633,7 @@ class Search {
       else key = hash;
     }
     if (evaluator_.kind == NativeEvaluator::Kind::none) {
+      graph_.edges[graph_.nodes[at].edges + place].flags |= kFrozen;  // from now on; its value comes with the answer
       asked_.push_back({kNone, key, at, place, {position_.state(), position_.state() + graph_.rules.state_size}, std::move(collected)});
       return;
     }
@@ -641,7 +680,7 @@ class Search {
     }
   }
 
-  void roll_out(std::uint64_t key) {
+  __attribute__((noinline)) void roll_out(std::uint64_t key) {
     const std::size_t words = graph_.rules.state_size;
     start_.assign(position_.state(), position_.state() + words);
     std::fill(values_.begin(), values_.end(), 0.0);
@@ -656,7 +695,7 @@ class Search {
         if (evaluator_.rollout(&result, &error, graph_.rules.instance, position_.state(), &random.word, evaluator_.max_depth,
                                config_.discount, buffers_.ids.data(), buffers_.joint.data(), buffers_.outcomes.data(),
                                buffers_.chances.data(), buffers_.rewards.data(), totals_.data()) != 0 ||
-            result != 0) {
+            result != 0 || !finite(totals_.data(), graph_.rules.players)) {
           // Something failed on the way: play the same rollout verb by verb, which finds where.
           position_.set(start_.data());
           std::fill(totals_.begin(), totals_.end(), 0.0);
@@ -673,6 +712,7 @@ class Search {
 
   // Write an opinion into a node: U, Q and the prior over choices.
   void settle(NodeId id, const double* logits, const double* values) {
+    if (id < first_node_) settled_.push_back(id);
     std::copy_n(values, graph_.players, graph_.mean(id));
     std::copy_n(values, graph_.players, graph_.opinion(id));
     if (logits) {
@@ -682,13 +722,20 @@ class Search {
       const std::uint64_t turn = node.acting == 1 ? std::uint64_t{1} << node.mover : graph_.tables[node.choices].turn;
       for (std::int32_t p = 0; p < graph_.rules.players; ++p)
         if (turn >> p & 1) append_prior(p, logits + static_cast<std::size_t>(p) * static_cast<std::size_t>(graph_.rules.actions));
+      std::size_t expected = node.choices;
+      if (node.acting > 1) {
+        const std::vector<std::uint32_t>& sizes = graph_.tables[node.choices].sizes;
+        expected = std::accumulate(sizes.begin(), sizes.end(), std::size_t{0});
+      }
+      if (graph_.priors.size() - start != expected)
+        position_.fail("legal", node.mover);  // not as many choices as when the node was made: a lying game
       graph_.nodes[id].priors = start;
     }
     graph_.nodes[id].visits = 1;
   }
 
   // A softmax over legal ids, summed over ids that do the same.
-  void append_prior(std::int32_t player, const double* logits) {
+  __attribute__((noinline)) void append_prior(std::int32_t player, const double* logits) {
     position_.read_choices(player);
     double top = logits[position_.legal[0]];
     for (const std::int32_t id : position_.legal) top = logits[id] > top ? logits[id] : top;
@@ -724,7 +771,10 @@ class Search {
 
   // What `undo` needs.
   std::size_t first_node_ = 0, first_reward_ = 0, first_prior_ = 0;
-  std::vector<NodeId> added_;  // owners of new edges, in order
+  bool playing_ = false;         // whether a playout is in progress
+  PathStep reaching_{kNone, kNone};  // the edge whose state is in hand, where it is not yet part of the path
+  std::vector<NodeId> added_;    // owners of new edges, in order
+  std::vector<NodeId> settled_;  // nodes from before the playout that got their opinion in it: the root
   std::vector<std::pair<NodeId, std::uint32_t>> thawed_, repeated_;
   std::vector<double> thawed_values_, low_, high_;
   std::vector<Before> journal_;

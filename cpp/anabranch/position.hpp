@@ -72,7 +72,7 @@ class Position {
   }
 
   // How many choices a player has.
-  std::size_t count_choices(std::int32_t player) {
+  [[gnu::always_inline]] std::size_t count_choices(std::int32_t player) {
     if (!rules_->same) return read_legal(player);
     standing_.clear();
     append_choices(player, standing_);
@@ -80,7 +80,7 @@ class Position {
   }
 
   // The id that stands for a player's choice.
-  std::int32_t choice(std::int32_t player, std::uint32_t index) {
+  [[gnu::always_inline]] std::int32_t choice(std::int32_t player, std::uint32_t index) {
     if (!rules_->same) {
       std::int64_t count = 0;  // the list was checked when the node was made; a lying game may have changed its mind
       if (!call(rules_->legal, count, *rules_, state(), player, ids_.data()) || index >= count) fail("legal", player);
@@ -93,11 +93,11 @@ class Position {
   }
 
   // Step with `actions`; `rewards` are what it gave, rounded to float32. False if that failed: the state is then spoilt.
-  bool try_step() {
+  [[gnu::always_inline]] bool try_step() {
     for (double& reward : rewards_double_) reward = 0.0;
     std::int64_t nothing = 0;
     if (!call(rules_->step, nothing, *rules_, state(), static_cast<const std::int32_t*>(actions.data()), rewards_double_.data()) ||
-        !finite(rewards_double_.data(), rules_->players))
+        !valid_rewards(rewards_double_.data(), rules_->players))
       return false;
     for (std::size_t p = 0; p < rewards.size(); ++p) rewards[p] = static_cast<float>(rewards_double_[p]);
     return true;
@@ -123,7 +123,7 @@ class Position {
 
   std::size_t read_chances() {
     std::int64_t count = 0;
-    if (!call(rules_->chance, count, *rules_, state(), outcomes_.data(), chances_.data()) ||
+    if (!rules_->chance || !call(rules_->chance, count, *rules_, state(), outcomes_.data(), chances_.data()) ||
         !valid_chances(*rules_, outcomes_.data(), chances_.data(), count))
       fail("chance");
     return static_cast<std::size_t>(count);
@@ -136,7 +136,8 @@ class Position {
     if (rules_->draw) {
       std::int64_t outcome = 0;
       const std::uint64_t before = random.word;
-      if (!call(rules_->draw, outcome, *rules_, state(), &random.word)) fail("draw", 0, 0, before);
+      if (!call(rules_->draw, outcome, *rules_, state(), &random.word) || outcome != static_cast<std::int32_t>(outcome))
+        fail("draw", 0, 0, before);
       return static_cast<std::int32_t>(outcome);
     }
     const std::size_t count = read_chances();
@@ -166,7 +167,7 @@ class Position {
       fail("bounds");
   }
 
-  [[noreturn]] void fail(const char* verb, std::int32_t player = 0, std::int32_t action = 0, std::uint64_t random = 0) {
+  [[noreturn]] __attribute__((noinline, cold)) void fail(const char* verb, std::int32_t player = 0, std::int32_t action = 0, std::uint64_t random = 0) {
     Failure failure;
     failure.verb = verb;
     failure.state.assign(state(), state() + rules_->state_size);
@@ -179,7 +180,7 @@ class Position {
 
  private:
   // Fill `ids_` with what a player may choose; how many there are.
-  std::size_t read_legal(std::int32_t player) {
+  [[gnu::always_inline]] std::size_t read_legal(std::int32_t player) {
     std::int64_t count = 0;
     if (!call(rules_->legal, count, *rules_, state(), player, ids_.data()) ||
         !valid_ids(ids_.data(), count, rules_->actions) || count == 0)

@@ -11,6 +11,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 
 namespace anabranch {
 
@@ -76,6 +77,14 @@ constexpr bool valid_ids(const std::int32_t* ids, std::int64_t count, std::int32
 constexpr bool finite(const double* values, std::int32_t count) {
   for (std::int32_t i = 0; i < count; ++i)
     if (values[i] - values[i] != 0.0) return false;
+  return true;
+}
+
+// Numbers that float32, in which rewards are kept, can hold; neither NaN nor infinity is.
+constexpr bool valid_rewards(const double* rewards, std::int32_t count) {
+  constexpr double most = std::numeric_limits<float>::max();
+  for (std::int32_t i = 0; i < count; ++i)
+    if (!(rewards[i] >= -most && rewards[i] <= most)) return false;
   return true;
 }
 

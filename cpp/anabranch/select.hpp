@@ -1,12 +1,13 @@
 // Choose: PUCT and UCB1 for one player acting alone or for each of several acting at once (MODEL section 4).
 //
-// Changes nothing. Every sum runs in the order of src/anabranch/search/formulas.py.
+// Reads a node whose q(e) are up to date and changes nothing. Every sum runs in the order of src/anabranch/search/formulas.py.
 #pragma once
 
 #include <array>
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <type_traits>
 #include <vector>
 
 #include "anabranch/backup.hpp"
@@ -37,7 +38,11 @@ inline void store_prior(const double* prior, std::size_t size, float* stored) {
 class Chooser {
  public:
   Chooser(const Selector& selector, const Config& config)
-      : selector_(selector), config_(config), declared_(interval(config.returns_low, config.returns_high, 2.0, -1.0, -1.0)) {}
+      : selector_(selector),
+        config_(config),
+        declared_(interval(config.returns_low, config.returns_high, 2.0, -1.0, -1.0)),
+        factors_(selector.factors ? selector.factors->data() : nullptr),
+        factor_count_(selector.factors ? static_cast<std::uint32_t>(selector.factors->size()) : 0) {}
 
   // The choice of the only acting player; `place` is its edge's place in the block, kNone if nobody took it before.
   std::uint32_t choose(const Graph& g, NodeId id, const Draws& draws, std::uint32_t& place) {
@@ -49,12 +54,12 @@ class Chooser {
     const Edge* edges = g.edges.data() + node.edges;
     for (std::uint32_t e = 0; e < node.edge_count; ++e) {
       const std::uint32_t choice = edges[e].move;
-      visits_[choice] = edges[e].visits;
-      values_[choice] = value_now(g, node.edges + e, player);
+      visits_[choice] = g.edge_visits[node.edges + e];
+      values_[choice] = g.value(node.edges + e)[player];
       places_[choice] = e;
     }
     const float* prior = node.priors == kNone ? nullptr : &g.priors[node.priors];
-    const std::uint32_t best = best_choice(g, id, player, size, prior, node.visits - 1, draws);
+    const std::uint32_t best = best_choice(g, id, player, size, {visits_.data(), values_.data()}, prior, node.visits - 1, draws);
     place = places_[best];
     return best;
   }
@@ -64,30 +69,17 @@ class Chooser {
     const Node& node = g.nodes[id];
     const Table& table = g.tables[node.choices];
     std::uint32_t move = 0;
+    if (selector_.weights == Weights::d) gather(g, node, table);
     for (std::size_t i = 0; i < table.sizes.size(); ++i) {
-      marginals(g, node, table, i);
+      if (selector_.weights != Weights::d) weigh_others(g, node, table, i);
       const float* prior = node.priors == kNone ? nullptr : &g.priors[node.priors + table.starts[i]];
-      move |= best_choice(g, id, table.players[i], table.sizes[i], prior, node.visits - 1, draws) << table.shifts[i];
+      const Seen seen{&visits_[table.starts[i]], &values_[table.starts[i]]};
+      move |= best_choice(g, id, table.players[i], table.sizes[i], seen, prior, node.visits - 1, draws) << table.shifts[i];
     }
     place = kNone;
     for (std::uint32_t e = 0; e < node.edge_count; ++e)
       if (g.edges[node.edges + e].move == move) place = e;
     return move;
-  }
-
-  // N_i(a) = Σ N(e), q_i(a) = Σ w(e)·q_i(e) / Σ w(e), over edges with e_i = a.
-  void marginals(const Graph& g, const Node& node, const Table& table, std::size_t index) {
-    const std::size_t size = table.sizes[index], player = table.players[index];
-    clear(size);
-    if (selector_.weights != Weights::d) return weigh_others(g, node, table, index);
-    for (EdgeId e = node.edges; e < node.edges + node.edge_count; ++e) {
-      const std::uint32_t choice = table.choice(g.edges[e].move, index);
-      const double visits = g.edges[e].visits;
-      values_[choice] += visits * value_now(g, e, player);
-      visits_[choice] += visits;
-    }
-    for (std::size_t a = 0; a < size; ++a)
-      if (visits_[a] > 0.0) values_[a] /= visits_[a];
   }
 
   // The prior of each of `size` equally likely choices.
@@ -111,7 +103,11 @@ class Chooser {
     }
   }
 
-  static constexpr std::size_t kFactors = 4096;
+  // What one player sees of its choices: N_i(a) and q_i(a).
+  struct Seen {
+    const double* visits = nullptr;
+    const double* values = nullptr;
+  };
 
   // A linear map of values to scaled units; constant 0 where the interval is a point.
   struct Map {
@@ -129,67 +125,78 @@ class Chooser {
     if (selector_.scale == Scale::node) {
       double low = mean, high = mean;
       for (EdgeId e = node.edges; e < node.edges + count; ++e) {
-        const double q = value_now(g, e, node.mover);
+        const double q = g.value(e)[node.mover];
         low = q < low ? q : low;
         high = q > high ? q : high;
       }
       map = interval(low, high, 1.0, 0.0, 0.0);
     } else if (selector_.scale != Scale::range || g.rules.bounds) {
-      map = scale(g, id, node.mover, 0);
+      map = scale(g, id, node.mover, 0, {});
     }
     const double factor = factor_of(node.visits - 1);
     const float* prior = node.priors == kNone ? nullptr : &g.priors[node.priors];
     const double bonus = prior ? 0.0 : factor * static_cast<double>(uniform_prior(size));
-    Best best;
-    if (prior) best_tried<true>(g, node, map, factor, prior, best);
-    else best_tried<false>(g, node, map, bonus, nullptr, best);
-    place = best.place;
-    if (count == size) return best.choice;
-    const double first = first_play_of(map, map(mean), prior, best.tried, size, count);
-    std::uint64_t untried = ~best.tried;
+    double scores[64];
+    if (prior) {
+      double gains[64];
+      for (std::uint32_t e = 0; e < count; ++e) gains[e] = factor * static_cast<double>(prior[g.edges[node.edges + e].move]);
+      score_edges(g, node, map, gains, scores);
+    } else {
+      score_edges(g, node, map, bonus, scores);
+    }
+    const Edge* edges = g.edges.data() + node.edges;
+    double top = -HUGE_VAL;
+    std::uint32_t best = 0;
+    place = kNone;
+    for (std::uint32_t e = 0; e < count; ++e) {
+      if (scores[e] < top) continue;
+      if (scores[e] > top || edges[e].move < best) {
+        top = scores[e];
+        best = edges[e].move;
+        place = e;
+      }
+    }
+    if (count == size) return best;
+    std::uint64_t tried = 0;
+    for (std::uint32_t e = 0; e < count; ++e) tried |= std::uint64_t{1} << edges[e].move;
+    const double first = first_play_of(map, map(mean), prior, tried, size, count);
+    std::uint64_t untried = ~tried;
     if (size < 64) untried &= (std::uint64_t{1} << size) - 1;
     if (!prior) untried &= ~untried + 1;  // equally likely: only the first can win
     for (; untried; untried &= untried - 1) {
       const auto choice = static_cast<std::uint32_t>(std::countr_zero(untried));
       const double score = first + (prior ? factor * static_cast<double>(prior[choice]) : bonus);
-      if (score > best.score || (score == best.score && choice < best.choice)) {
-        best.score = score;
-        best.choice = choice;
+      if (score > top || (score == top && choice < best)) {
+        top = score;
+        best = choice;
         place = kNone;
       }
     }
-    return best.choice;
+    return best;
   }
 
-  struct Best {
-    double score = -HUGE_VAL;
-    std::uint32_t choice = 0, place = kNone;
-    std::uint64_t tried = 0;  // the choices that have an edge, as bits
-  };
-
-  // The best of the tried choices; `weight` is c·√(S + ε), times the prior where that is the same for all.
-  template <bool kPrior>
-  void best_tried(const Graph& g, const Node& node, const Map& map, double weight, const float* prior, Best& best) const {
-    const std::size_t players = g.players;
-    const Edge* edge = g.edges.data() + node.edges;
+  // x(a) + gain / (1 + N(a)) for every edge, two at a time where there are two players; `gain` is one number or one per edge.
+  template <class Gain>
+  static void score_edges(const Graph& g, const Node& node, const Map& map, const Gain& gain, double* scores) {
+    const auto gain_of = [&gain](std::uint32_t e) {
+      if constexpr (std::is_same_v<Gain, double>) return gain;
+      else return gain[e];
+    };
+    const std::uint32_t* visits = g.edge_visits.data() + node.edges;
     const double* q = g.value(node.edges) + node.mover;
-    for (std::uint32_t e = 0; e < node.edge_count; ++e, ++edge, q += players) {
-      const double value = edge->flags & kShared ? child_value(g, node.edges + e, node.mover, config_.discount, config_) : *q;
-      const double gain = kPrior ? weight * static_cast<double>(prior[edge->move]) : weight;
-      const double score = map(value) + gain / (1.0 + static_cast<double>(static_cast<std::int32_t>(edge->visits)));
-      best.tried |= std::uint64_t{1} << edge->move;
-      if (score > best.score || (score == best.score && edge->move < best.choice)) {
-        best.score = score;
-        best.choice = edge->move;
-        best.place = e;
-      }
+    const std::size_t step = g.players;
+    std::uint32_t e = 0;
+    for (; e + 2 <= node.edge_count; e += 2) {
+      const Pair value{q[e * step], q[(e + 1) * step]};
+      const Pair times{static_cast<double>(static_cast<std::int32_t>(visits[e])), static_cast<double>(static_cast<std::int32_t>(visits[e + 1]))};
+      const Pair score = ((value - map.low) * map.factor + map.shift) + Pair{gain_of(e), gain_of(e + 1)} / (1.0 + times);
+      scores[e] = score[0];
+      scores[e + 1] = score[1];
     }
+    if (e < node.edge_count) scores[e] = map(q[e * step]) + gain_of(e) / (1.0 + static_cast<double>(static_cast<std::int32_t>(visits[e])));
   }
 
-  // q(e) of a visited edge as it is now.
-  double value_now(const Graph& g, EdgeId e, std::size_t player) const {
-    return g.edges[e].flags & kShared ? child_value(g, e, player, config_.discount, config_) : g.value(e)[player];
-  }
+  typedef double Pair __attribute__((vector_size(16)));  // arithmetic on two doubles at once, each rounded as alone
 
   double first_play_of(const Map& map, double parent, const float* prior, std::uint64_t tried, std::uint32_t size, std::uint32_t count) {
     switch (selector_.first_play) {
@@ -222,20 +229,8 @@ class Chooser {
     return row[count];
   }
 
-  double factor_of(std::uint32_t total) {
-    if (total < factors_.size()) [[likely]] return factors_[total];
-    return extend_factors(total);
-  }
-
-  __attribute__((noinline)) double extend_factors(std::uint32_t total) {
-    if (total >= kFactors) return exploration(total);
-    while (factors_.size() <= total) factors_.push_back(exploration(static_cast<double>(factors_.size())));
-    return factors_[total];
-  }
-
-  double exploration(double visits) const {
-    const double c = selector_.c_init + selector_.c_log * std::log((visits + selector_.c_off + selector_.c_base) / selector_.c_base);
-    return c * std::sqrt(visits + selector_.epsilon);
+  double factor_of(std::uint32_t total) const {
+    return total < factor_count_ ? factors_[total] : selector_.exploration(total);
   }
 
   void clear(std::size_t size) {
@@ -252,20 +247,38 @@ class Chooser {
     }
   }
 
-  // The same with opponents weighed by prior (A), visits (B) or both (C).
+  // For every acting player: N_i(a) = Σ N(e), q_i(a) = Σ N(e)·q_i(e) / Σ N(e), over edges with e_i = a.
+  void gather(const Graph& g, const Node& node, const Table& table) {
+    clear(table.ids.size());
+    const std::size_t acting = table.sizes.size();
+    for (EdgeId e = node.edges; e < node.edges + node.edge_count; ++e) {
+      const double visits = g.edge_visits[e];
+      for (std::size_t i = 0; i < acting; ++i) {
+        const std::size_t at = table.starts[i] + table.choice(g.edges[e].move, i);
+        values_[at] += visits * g.value(e)[table.players[i]];
+        visits_[at] += visits;
+      }
+    }
+    for (std::size_t at = 0; at < table.ids.size(); ++at)
+      if (visits_[at] > 0.0) values_[at] /= visits_[at];
+  }
+
+  // The same for one of them, with opponents weighed by prior (A), visits (B) or both (C).
   void weigh_others(const Graph& g, const Node& node, const Table& table, std::size_t index) {
-    const std::size_t size = table.sizes[index], player = table.players[index];
+    const std::size_t size = table.sizes[index], player = table.players[index], start = table.starts[index];
+    clear(table.ids.size());
     others_.assign(table.ids.size(), 0.0);
     for (EdgeId e = node.edges; e < node.edges + node.edge_count; ++e)
       for (std::size_t j = 0; j < table.sizes.size(); ++j)
-        others_[table.starts[j] + table.choice(g.edges[e].move, j)] += g.edges[e].visits;
+        others_[table.starts[j] + table.choice(g.edges[e].move, j)] += g.edge_visits[e];
     totals_.assign(size, 0.0);
     by_visits_.assign(size, 0.0);
     for (EdgeId e = node.edges; e < node.edges + node.edge_count; ++e) {
       const Edge& edge = g.edges[e];
-      if (edge.visits == 0) continue;
+      const double visits = g.edge_visits[e];
+      if (visits == 0.0) continue;
       const std::uint32_t choice = table.choice(edge.move, index);
-      const double q = value_now(g, e, player);
+      const double q = g.value(e)[player];
       double weight = 1.0;
       for (std::size_t j = 0; j < table.sizes.size(); ++j) {
         if (j == index) continue;
@@ -274,14 +287,14 @@ class Chooser {
         const double count = others_[other];
         weight *= selector_.weights == Weights::a ? prior : selector_.weights == Weights::b ? count : prior + count;
       }
-      values_[choice] += weight * q;
+      values_[start + choice] += weight * q;
       totals_[choice] += weight;
-      by_visits_[choice] += edge.visits * q;
-      visits_[choice] += edge.visits;
+      by_visits_[choice] += visits * q;
+      visits_[start + choice] += visits;
     }
     for (std::size_t a = 0; a < size; ++a) {
-      if (totals_[a] > 0.0) values_[a] /= totals_[a];
-      else if (visits_[a] > 0.0) values_[a] = by_visits_[a] / visits_[a];
+      if (totals_[a] > 0.0) values_[start + a] /= totals_[a];
+      else if (visits_[start + a] > 0.0) values_[start + a] = by_visits_[a] / visits_[start + a];
     }
   }
 
@@ -290,7 +303,7 @@ class Chooser {
     return {0.0, 0.0, 0.0, lowest};
   }
 
-  Map scale(const Graph& g, NodeId id, std::size_t player, std::size_t size) const {
+  Map scale(const Graph& g, NodeId id, std::size_t player, std::size_t size, const Seen& seen) const {
     switch (selector_.scale) {
       case Scale::none:
         return {0.0, 1.0, 0.0, config_.returns_low};
@@ -302,9 +315,9 @@ class Chooser {
       case Scale::node: {
         double low = g.mean(id)[player], high = low;
         for (std::size_t a = 0; a < size; ++a) {
-          if (visits_[a] == 0.0) continue;
-          low = values_[a] < low ? values_[a] : low;
-          high = values_[a] > high ? values_[a] : high;
+          if (seen.visits[a] == 0.0) continue;
+          low = seen.values[a] < low ? seen.values[a] : low;
+          high = seen.values[a] > high ? seen.values[a] : high;
         }
         return interval(low, high, 1.0, 0.0, 0.0);
       }
@@ -314,7 +327,7 @@ class Chooser {
     return {};
   }
 
-  double first_play(const Map& map, double parent, const float* prior, double equal, std::size_t size) const {
+  double first_play(const Map& map, double parent, const float* prior, double equal, std::size_t size, const Seen& seen) const {
     switch (selector_.first_play) {
       case FirstPlay::parent:
         return parent;
@@ -323,7 +336,7 @@ class Chooser {
       case FirstPlay::reduced: {
         double tried = 0.0;
         for (std::size_t a = 0; a < size; ++a)
-          if (visits_[a] > 0.0) tried += prior ? static_cast<double>(prior[a]) : equal;
+          if (seen.visits[a] > 0.0) tried += prior ? static_cast<double>(prior[a]) : equal;
         return parent - selector_.first_amount * std::sqrt(tried);
       }
       case FirstPlay::constant:
@@ -334,29 +347,26 @@ class Chooser {
     return parent;
   }
 
-  std::uint32_t best_choice(const Graph& g, NodeId id, std::size_t player, std::size_t size, const float* prior,
-                            std::uint32_t total, const Draws& draws) {
-    const Map map = scale(g, id, player, size);
+  std::uint32_t best_choice(const Graph& g, NodeId id, std::size_t player, std::size_t size, const Seen& seen,
+                            const float* prior, std::uint32_t total, const Draws& draws) {
+    const Map map = scale(g, id, player, size, seen);
     const double equal = prior ? 0.0 : static_cast<double>(uniform_prior(size));
-    const double first = first_play(map, map(g.mean(id)[player]), prior, equal, size);
+    const double first = first_play(map, map(g.mean(id)[player]), prior, equal, size, seen);
     if (selector_.w0 == 0.0) {
-      for (std::size_t a = 0; a < size; ++a) scores_[a] = visits_[a] > 0.0 ? map(values_[a]) : first;
+      for (std::size_t a = 0; a < size; ++a) scores_[a] = seen.visits[a] > 0.0 ? map(seen.values[a]) : first;
     } else {
       for (std::size_t a = 0; a < size; ++a)
-        scores_[a] = (selector_.w0 * first + visits_[a] * map(values_[a])) / (selector_.w0 + visits_[a]);
+        scores_[a] = (selector_.w0 * first + seen.visits[a] * map(seen.values[a])) / (selector_.w0 + seen.visits[a]);
     }
     if (selector_.rule == Rule::ucb1) {
       const double logarithm = total > 0 ? std::log(static_cast<double>(total)) : 0.0;
       for (std::size_t a = 0; a < size; ++a)
-        scores_[a] = visits_[a] > 0.0 ? scores_[a] + selector_.c * std::sqrt(logarithm / visits_[a]) : HUGE_VAL;
+        scores_[a] = seen.visits[a] > 0.0 ? scores_[a] + selector_.c * std::sqrt(logarithm / seen.visits[a]) : HUGE_VAL;
     } else {
       const double factor = factor_of(total);
-      if (prior) {
-        for (std::size_t a = 0; a < size; ++a)
-          scores_[a] = scores_[a] + factor * static_cast<double>(prior[a]) / (1.0 + visits_[a]);
-      } else {
-        const double bonus = factor * equal;
-        for (std::size_t a = 0; a < size; ++a) scores_[a] = scores_[a] + bonus / (1.0 + visits_[a]);
+      for (std::size_t a = 0; a < size; ++a) {
+        const double gain = factor * (prior ? static_cast<double>(prior[a]) : equal);
+        scores_[a] = scores_[a] + gain / (1.0 + seen.visits[a]);
       }
     }
     std::size_t best = 0;
@@ -373,7 +383,9 @@ class Chooser {
   const Selector& selector_;
   const Config& config_;
   const Map declared_;  // the scale `range` of a game without a `bounds` verb
-  std::vector<double> factors_, visits_, values_, scores_, totals_, by_visits_, others_;
+  const double* const factors_;
+  const std::uint32_t factor_count_;
+  std::vector<double> visits_, values_, scores_, totals_, by_visits_, others_;
   std::vector<std::uint32_t> places_, ties_;
   std::vector<float> uniform_;
   std::array<std::vector<double>, 65> roots_;

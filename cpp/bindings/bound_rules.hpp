@@ -97,7 +97,7 @@ class BoundRules {
     std::fill(low_.begin(), low_.end(), 0.0);
     std::int64_t ignored = 0;
     if (!call(needed(rules.step), ignored, rules, state_.data(), joint_.data(), low_.data()) ||
-        !finite(low_.data(), rules.players))
+        !valid_rewards(low_.data(), rules.players))
       return nb::none();
     return nb::make_tuple(state(), list(low_));
   }

@@ -43,6 +43,7 @@ void set_selector(Selector& s, const nb::dict& d) {
   s.weights = word<Weights>(nb::cast<std::string>(d["weights"]),
                             {{"D", Weights::d}, {"A", Weights::a}, {"B", Weights::b}, {"C", Weights::c}});
   s.random_ties = nb::cast<bool>(d["random_ties"]);
+  if (s.rule == Rule::puct) s.prepare();
 }
 
 }  // namespace

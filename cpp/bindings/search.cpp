@@ -97,7 +97,7 @@ nb::dict columns(const BoundSearch& s) {
   d["key"] = view(g.hashes, g.hashes.data(), g.hashes.size(), 1, 1);
   d["value"] = view(g.values, g.values.data(), g.nodes.size(), g.players, 2 * g.players);
   d["opinion"] = view(g.values, g.values.data() + g.players, g.nodes.size(), g.players, 2 * g.players);
-  d["edge_visits"] = field(g.edges, &Edge::visits);
+  d["edge_visits"] = view(g.edge_visits, g.edge_visits.data(), g.edges.size(), 1, 1);
   d["edge_child"] = field(g.edges, &Edge::child);
   d["edge_move"] = field(g.edges, &Edge::move);
   d["edge_flags"] = field(g.edges, &Edge::flags);
@@ -129,11 +129,12 @@ nb::list acting_at(BoundSearch& s, NodeId id) {
       priors.push_back(node.priors == kNone ? static_cast<double>(search.chooser().uniform_prior(table.sizes[i]))
                                             : static_cast<double>(g.priors[node.priors + prior_at + a]));
     for (EdgeId e = node.edges; e < node.edges + node.edge_count; ++e) {
-      if (g.edges[e].visits == 0) continue;
+      const double times = g.edge_visits[e];
+      if (times == 0.0) continue;
       const std::uint32_t choice = node.acting == 1 ? g.edges[e].move : table.choice(g.edges[e].move, i);
       const double q = g.edges[e].flags & kShared ? child_value(g, e, player, search.config().discount, search.config()) : g.value(e)[player];
-      visits[choice] += g.edges[e].visits;
-      totals[choice] += node.acting == 1 ? q : g.edges[e].visits * q;
+      visits[choice] += times;
+      totals[choice] += node.acting == 1 ? q : times * q;
     }
     if (node.acting > 1)
       for (std::size_t a = 0; a < totals.size(); ++a)
@@ -160,7 +161,7 @@ nb::list edges_of(BoundSearch& s, NodeId id) {
     std::vector<double> q(g.value(e), g.value(e) + g.players);
     double chance = 1.0;
     if (node.kind == Kind::chance) chance = g.rules.chance ? g.distributions[node.choices].chances[edge.move] : std::nan("");
-    rows.append(nb::make_tuple(search.actions_of(id, edge.move), edge.visits, child, q, chance));
+    rows.append(nb::make_tuple(search.actions_of(id, edge.move), g.edge_visits[e], child, q, chance));
   }
   return rows;
 }

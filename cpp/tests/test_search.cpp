@@ -12,7 +12,7 @@ namespace {
 std::vector<std::uint32_t> root_visits(const Search& search) {
   std::vector<std::uint32_t> visits(7, 0);
   const Node& root = search.graph().nodes[0];
-  for (EdgeId e = root.edges; e < root.edges + root.edge_count; ++e) visits[search.graph().edges[e].move] = search.graph().edges[e].visits;
+  for (EdgeId e = root.edges; e < root.edges + root.edge_count; ++e) visits[search.graph().edges[e].move] = search.graph().edge_visits[e];
   return visits;
 }
 

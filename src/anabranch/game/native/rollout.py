@@ -49,15 +49,15 @@ def _make(players: int, actions: int) -> Any:
 
         def rollout(game, state, random, max_depth, discount, ids, joint, outcomes, chances, rewards, totals):  # type: ignore[no-untyped-def]
             weight = 1.0
+            for seat in range(players):
+                joint.cells[seat] = IDLE
+                rewards.cells[seat] = 0.0
             for _ in range(max_depth):
                 turn = turn_of(game, state)
                 if turn == OVER:
                     return 0
                 if turn < CHANCE or turn >= 1 << players:
                     return 1
-                for seat in range(players):
-                    joint.cells[seat] = IDLE
-                    rewards.cells[seat] = 0.0
                 if turn == CHANCE:
                     outcome = roll(game, state, random.cells, outcomes.cells, chances.cells)
                     if outcome < 0:
@@ -75,11 +75,13 @@ def _make(players: int, actions: int) -> Any:
                             joint.cells[seat] = ids.cells[below(random.cells, count)]
                 step(game, state, joint.cells, rewards.cells)
                 for seat in range(players):
+                    joint.cells[seat] = IDLE
                     reward = rewards.cells[seat]
                     if reward != 0.0:
                         if reward - reward != 0.0:
                             return 1
                         totals.cells[seat] += weight * np.float64(np.float32(reward))
+                        rewards.cells[seat] = 0.0
                 if turn != CHANCE:
                     weight *= discount
             return 0

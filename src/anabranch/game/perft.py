@@ -10,7 +10,7 @@ from typing import Any
 from anabranch.errors import UsageError
 from anabranch.game.game import Game, Rules
 from anabranch.game.state import State
-from anabranch.game.words import CHANCE, IDLE, OVER, acting
+from anabranch.game.words import CHANCE, OVER, acting, as_row
 
 
 @dataclass(frozen=True)
@@ -56,12 +56,9 @@ def _joints(rules: Rules, data: Any, players: int) -> Iterator[list[int]]:
     turn = rules.turn(data)
     if turn == CHANCE:
         for outcome, _ in rules.chance(data):
-            yield [outcome] + [IDLE] * (players - 1)
+            yield as_row(players, (0,), (outcome,))
     elif turn != OVER:
         seats = acting(turn)
         choices = [sorted({rules.same(data, seat, action) for action in rules.legal(data, seat)}) for seat in seats]
         for joint in itertools.product(*choices):
-            row = [IDLE] * players
-            for seat, action in zip(seats, joint, strict=True):
-                row[seat] = action
-            yield row
+            yield as_row(players, seats, joint)

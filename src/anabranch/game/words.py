@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 OVER = 0  #: `turn`: nobody acts any more
 CHANCE = -1  #: `turn`: the dice act
-IDLE = -(
-    2**31
-)  #: in `step`: the entry of a player who is not acting (as an index it is out of bounds, never "the last")
+IDLE = -(2**31)  #: in `step`: the entry of a player who is not acting (as an index out of bounds, never "the last")
 EVENT_WORDS = 4  #: how many integers `event` may write
 
 REQUIRED = ("turn", "legal", "step")
@@ -35,3 +35,11 @@ def player(seat: int) -> int:
 def acting(turn: int) -> tuple[int, ...]:
     """Return the seats in a turn's bits, ascending; empty for OVER and CHANCE."""
     return tuple(seat for seat in range(turn.bit_length()) if turn >> seat & 1) if turn > 0 else ()
+
+
+def as_row(players: int, seats: Sequence[int], choice: Sequence[int]) -> list[int]:
+    """Return a move as `step` takes it, an entry per player, from one per acting seat; an outcome sits in seat 0."""
+    row = [IDLE] * players
+    for seat, action in zip(seats, choice, strict=True):
+        row[seat] = action
+    return row

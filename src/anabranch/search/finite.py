@@ -13,7 +13,7 @@ import numpy.typing as npt
 from anabranch.errors import GameError, UsageError
 from anabranch.game.game import Game
 from anabranch.game.state import State
-from anabranch.game.words import CHANCE, IDLE, OVER, acting
+from anabranch.game.words import CHANCE, OVER, acting, as_row
 
 Floats = npt.NDArray[np.float64]
 
@@ -57,16 +57,12 @@ def explore(start: State, max_states: int) -> FiniteGame:
         if turn == CHANCE:
             outcomes = state.outcomes()
             position.chances = np.array([chance for _, chance in outcomes])
-            rows = [[outcome] + [IDLE] * (game.players - 1) for outcome, _ in outcomes]
+            rows = [as_row(game.players, (0,), (outcome,)) for outcome, _ in outcomes]
         elif turn != OVER:
             position.choices = tuple(tuple(state.choices(seat)) for seat in seats)
             if not all(position.choices):
                 raise GameError(f"{game.name}: a player who should act has no legal action:\n{state}")
-            for joint in position.edges():
-                row = [IDLE] * game.players
-                for seat, choice in zip(seats, joint, strict=True):
-                    row[seat] = choice
-                rows.append(row)
+            rows = [as_row(game.players, seats, joint) for joint in position.edges()]
         paid = []
         for row in rows:
             data, rewards = game.rules.step(state.data, row)

@@ -8,10 +8,9 @@ from typing import Any
 
 from anabranch.errors import CycleError, UsageError
 from anabranch.evaluate.batch import Batch, Evaluator, Opinion, as_evaluator, opinions
-from anabranch.evaluate.native import Rollout
 from anabranch.game.random import Random, fold, key_of, key_of_bytes
 from anabranch.game.state import State
-from anabranch.game.words import CHANCE, IDLE, OVER
+from anabranch.game.words import CHANCE, OVER, as_row
 from anabranch.search import formulas
 from anabranch.search.config import SearchConfig
 from anabranch.search.draws import Draws, Purpose
@@ -21,20 +20,6 @@ from anabranch.search.selectors import choose, decision_value, learn
 
 Visit = Generator["Visit", None, None]  # a visit in progress; it yields visits that must be finished first
 Path = list[tuple[Node, list[Edge]]]  # nodes walked, each with the edges this visit will count
-
-
-def search(
-    state: State,
-    *,
-    simulations: int | None = None,
-    visits: int | None = None,
-    seconds: float | None = None,
-    evaluator: Any = None,
-    config: SearchConfig | None = None,
-) -> Result:
-    """Search a state and return what was found; without an evaluator, leaves are judged by random rollouts."""
-    reference = Reference(state, Rollout() if evaluator is None else evaluator, config)
-    return reference.run(simulations=simulations, visits=visits, seconds=seconds)
 
 
 class Reference:
@@ -146,9 +131,8 @@ class Reference:
         return node.edges.get(move) or self._take(node, move)
 
     def _take(self, node: Node, move: Move) -> Edge:
-        actions = [IDLE] * self.game.players
-        for seat, ids, choice in zip(node.acting, node.choices, move, strict=True):
-            actions[seat] = ids[choice]
+        chosen = [ids[choice] for ids, choice in zip(node.choices, move, strict=True)]
+        actions = as_row(self.game.players, node.acting, chosen)
         edge, data = self._step(node, move, actions, self.game.discount, 1.0)
         if not self._attach(edge, node, data, actions):
             self._freeze(edge, node, data, actions)
@@ -224,7 +208,7 @@ class Reference:
         limit = None if number is None else self.config.chance.limit(number)
         room = limit is None or sum(1 for _ in node.children()) < limit
         outcome, p = node.outcomes[index] if node.outcomes else (index, 0.0)
-        actions = [outcome] + [IDLE] * (self.game.players - 1)
+        actions = as_row(self.game.players, (0,), (outcome,))
         edge = node.edges.get((index,))
         if edge is None:
             edge, data = self._step(node, (index,), actions, 1.0, p)
@@ -298,7 +282,7 @@ class Reference:
                 worth = opinions(self.evaluator, batch)[0].values
                 break
             outcome = self.rules.draw(data, random)
-            data, rewards = self.rules.step(data, [outcome] + [IDLE] * (self.game.players - 1))
+            data, rewards = self.rules.step(data, as_row(self.game.players, (0,), (outcome,)))
             collected = [c + formulas.single(r) for c, r in zip(collected, rewards, strict=True)]
             key = key_of_bytes(self.rules.key(data)) if isinstance(self.rules.key(data), bytes) else fold(key, outcome)
         return [c + w for c, w in zip(collected, worth, strict=True)]

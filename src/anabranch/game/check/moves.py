@@ -10,7 +10,7 @@ from anabranch.game.check.answers import alike, show
 from anabranch.game.check.law import Finding, law
 from anabranch.game.check.subject import Position, Row, Subject
 from anabranch.game.random import below
-from anabranch.game.words import IDLE, acting
+from anabranch.game.words import acting, as_row
 
 REPLIES = 16  # how many replies of the others a choice is compared against
 
@@ -75,13 +75,7 @@ def replies(subject: Subject, position: Position, seat: int) -> list[Row]:
     else:
         random = subject.random(position, 5)
         choices = [tuple(ids[below(random, len(ids))] for ids in lists) for _ in range(REPLIES)]
-    rows = []
-    for choice in choices:
-        row = [IDLE] * subject.game.players
-        for other, action in zip(others, choice, strict=True):
-            row[other] = action
-        rows.append(tuple(row))
-    return rows
+    return [tuple(as_row(subject.game.players, others, choice)) for choice in choices]
 
 
 def _with(row: Row, seat: int, action: int) -> Row:

@@ -18,7 +18,7 @@ from anabranch.game.interpreted import InterpretedRules, draw_from
 from anabranch.game.random import MASK, Random, below, fold, key_of
 from anabranch.game.record import RecordView
 from anabranch.game.symmetry import Symmetry
-from anabranch.game.words import CHANCE, IDLE, OVER, acting
+from anabranch.game.words import CHANCE, IDLE, OVER, acting, as_row
 
 Row = tuple[int, ...]  # one entry per player as `step` takes it: actions, IDLE, or an outcome in place 0
 Answer = TypeVar("Answer")
@@ -211,10 +211,7 @@ class Subject:
 
     def spread(self, turn: int, choice: Sequence[int]) -> Row:
         """Return a move as `step` takes it from one entry per acting player (or the outcome)."""
-        row = [IDLE] * self.game.players
-        for seat, action in zip(acting(turn) or (0,), choice, strict=True):
-            row[seat] = action
-        return tuple(row)
+        return tuple(as_row(self.game.players, acting(turn) or (0,), choice))
 
     def random_row(self, position: Position, random: Random) -> Row:
         """Return a uniformly random move, or a random outcome."""

@@ -342,7 +342,7 @@ def test_board_names():
         ("connect_four", {"rows": 8, "columns": 8}, ab.errors.GameError, r"at most 63 .* \(8 \+ 1\) · 8 = 72"),
         ("othello", {"size": 5}, ab.errors.UsageError, "size must be 4, 6 or 8, found 5"),
         ("othello", {"size": 10}, ab.errors.UsageError, "size must be 4, 6 or 8"),
-        ("othello", {"sise": 8}, ab.errors.UsageError, "its parameters are: size"),
+        ("othello", {"sise": 8}, ab.errors.UsageError, "'sise'. Did you mean 'size'"),
     ],
 )
 def test_wrong_parameters_are_named(name, options, kind, words):

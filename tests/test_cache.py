@@ -319,20 +319,24 @@ def test_code_without_a_file_is_compiled_and_kept(tmp_path):
     assert run(tmp_path, "-c", GAME) == ["7", "False"]
 
 
-def test_the_library_starts_without_numba_and_a_warm_game_too(tmp_path):
-    """And a verb that raises still shows its line then."""
+def test_connect_four_is_ready_in_four_seconds_cold_and_one_warm(tmp_path):
+    """From the start of Python to the first move, in time of the processor; a warm start does without Numba."""
     code = textwrap.dedent(
         """
-        import sys, anabranch as ab
+        import sys, time, anabranch as ab
         assert "numba" not in sys.modules
-        game = ab.games.load("connect_four")
-        state = game.start().step(3)[0]
+        state = ab.games.load("connect_four").start()
+        state.step(state.legal()[0])
+        ready = time.process_time()
         state.observe()
-        print(hash(state.data), "numba" in sys.modules, "llvmlite" in sys.modules)
+        print(ready, "numba" in sys.modules, "llvmlite" in sys.modules)
         """
     )
-    run(tmp_path, "-c", code)
-    assert run(tmp_path, "-c", code)[1:] == ["False", "True"]
+    cold, warm = run(tmp_path, "-c", code), run(tmp_path, "-c", code)
+    assert (cold[1], warm[1]) == ("True", "False")
+    assert (cold[2], warm[2]) == ("True", "True")
+    assert float(cold[0]) < 4.0
+    assert float(warm[0]) < 1.0
 
 
 def test_magic_and_digest_are_what_the_description_says():

@@ -22,24 +22,30 @@ struct Budget {
   Clock::time_point deadline = Clock::time_point::max();
 };
 
-// Reads the clock every few milliseconds instead of every playout, however long playouts take.
+// Says when to look up from the work, every few milliseconds. The clock is read less often than once a playout, but never
+// after more than 256 of them: playouts may become slow without warning.
 class Watch {
  public:
-  // Whether it is time to look up from the work.
   bool due() {
     if (++count_ < interval_) return false;
-    const auto now = Clock::now();
-    const auto passed = std::chrono::duration<double, std::milli>(now - last_).count();
-    last_ = now;
     count_ = 0;
-    if (passed < 2.0 && interval_ < 1u << 20) interval_ *= 2;
-    else if (passed > 8.0 && interval_ > 1) interval_ = std::max(1u, static_cast<std::uint32_t>(interval_ * (4.0 / passed)));
+    const auto now = Clock::now();
+    const double passed = milliseconds(now - read_);
+    read_ = now;
+    if (passed < 0.25 && interval_ < 256) interval_ *= 2;
+    else if (passed > 1.0 && interval_ > 1) interval_ = std::max(1u, static_cast<std::uint32_t>(interval_ * (0.5 / passed)));
+    if (!first_ && milliseconds(now - looked_) < 2.0) return false;
+    first_ = false;
+    looked_ = now;
     return true;
   }
 
  private:
+  static double milliseconds(Clock::duration time) { return std::chrono::duration<double, std::milli>(time).count(); }
+
   std::uint32_t count_ = 0, interval_ = 1;
-  Clock::time_point last_ = Clock::now();
+  bool first_ = true;
+  Clock::time_point read_ = Clock::now(), looked_ = read_;
 };
 
 class Forest {
@@ -53,8 +59,9 @@ class Forest {
     threads = std::max<std::size_t>(1, std::min(threads, roots.size()));
     std::vector<std::thread> helpers;
     helpers.reserve(threads - 1);
-    for (std::size_t i = 1; i < threads; ++i) helpers.emplace_back([&work] { work.take([] { return true; }); });
-    work.take(poll);
+    for (std::size_t i = 1; i < threads; ++i)
+      helpers.emplace_back([&work, i, threads] { work.take([] { return true; }, i, threads); });
+    work.take(poll, 0, threads);
     for (std::thread& helper : helpers) {
       // The caller may have run out of roots first; it goes on polling while the others finish.
       while (work.busy.load() > 0 && !work.stopped.load()) {
@@ -68,54 +75,75 @@ class Forest {
   }
 
  private:
+  static constexpr std::uint64_t kTurn = 16;  // playouts before the next root's turn, where the clock decides
+
   struct Work {
     const std::vector<Search*>& roots;
     const Budget& budget;
     std::vector<std::uint64_t> done;
     std::atomic<std::size_t> next{0};
     std::atomic<int> busy{0};
-    std::atomic<bool> stopped{false};
+    std::atomic<bool> stopped{false}, late{false};
     std::mutex mutex{};
     std::exception_ptr error{};
     std::size_t error_root = SIZE_MAX;
 
+    // One thread's part: root after root, or, against the clock, its share of the roots in turn, so that none goes short.
     template <class Poll>
-    void take(Poll&& poll) {
+    void take(Poll&& poll, std::size_t thread, std::size_t threads) {
       ++busy;
-      for (std::size_t i = next++; i < roots.size() && !stopped; i = next++) {
-        try {
-          search(i, poll);
-        } catch (...) {
-          const std::lock_guard<std::mutex> guard(mutex);
-          if (i < error_root) {
-            error_root = i;
-            error = std::current_exception();
-          }
-          stopped = true;
+      Watch watch;
+      if (budget.deadline == Clock::time_point::max()) {
+        for (std::size_t i = next++; i < roots.size() && !stopped; i = next++) attempt(i, watch, UINT64_MAX, poll);
+      } else {
+        for (bool more = true; more && !stopped;) {
+          more = false;
+          for (std::size_t i = thread; i < roots.size() && !stopped; i += threads)
+            more |= attempt(i, watch, kTurn, poll) && !roots[i]->over();
         }
       }
       --busy;
     }
 
     template <class Poll>
-    void search(std::size_t i, Poll&& poll) {
+    bool attempt(std::size_t i, Watch& watch, std::uint64_t most, Poll&& poll) {
+      try {
+        return search(i, watch, most, poll);
+      } catch (...) {
+        const std::lock_guard<std::mutex> guard(mutex);
+        if (i < error_root) {
+          error_root = i;
+          error = std::current_exception();
+        }
+        stopped = true;
+        return false;
+      }
+    }
+
+    // Search a root to its goal, by at most so many playouts; false once the time is up.
+    template <class Poll>
+    bool search(std::size_t i, Watch& watch, std::uint64_t most, Poll&& poll) {
       Search& root = *roots[i];
-      Watch watch;
       root.graph().reserve(root.graph().size() + std::min<std::uint64_t>(budget.goals[i], 1 << 12) + 1);
       guarded(root, [&] {
         if (!root.root_ready()) root.begin_root();
       });
-      while (!root.over() && root.root_visits() < budget.goals[i] && !stopped.load(std::memory_order_relaxed)) {
+      for (; most > 0 && !root.over() && root.root_visits() < budget.goals[i] && !stopped.load(std::memory_order_relaxed); --most) {
         if (watch.due()) {
-          if (Clock::now() >= budget.deadline) break;
-          if (!poll()) stopped = true;
+          late = late || Clock::now() >= budget.deadline;
+          if (!poll()) {
+            stopped = true;
+            return false;
+          }
         }
+        if (late) return false;
         guarded(root, [&] {
           root.begin();
           root.proceed();
         });
         ++done[i];
       }
+      return true;
     }
   };
 

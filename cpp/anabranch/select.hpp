@@ -7,7 +7,6 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
-#include <type_traits>
 #include <vector>
 
 #include "anabranch/backup.hpp"
@@ -136,22 +135,19 @@ class Chooser {
     const double factor = factor_of(node.visits - 1);
     const float* prior = node.priors == kNone ? nullptr : &g.priors[node.priors];
     const double bonus = prior ? 0.0 : factor * static_cast<double>(uniform_prior(size));
-    double scores[64];
-    if (prior) {
-      double gains[64];
-      for (std::uint32_t e = 0; e < count; ++e) gains[e] = factor * static_cast<double>(prior[g.edges[node.edges + e].move]);
-      score_edges(g, node, map, gains, scores);
-    } else {
-      score_edges(g, node, map, bonus, scores);
-    }
     const Edge* edges = g.edges.data() + node.edges;
+    const std::uint32_t* visits = g.edge_visits.data() + node.edges;
+    const double* q = g.value(node.edges) + node.mover;
+    const std::size_t players = g.players;
     double top = -HUGE_VAL;
     std::uint32_t best = 0;
     place = kNone;
     for (std::uint32_t e = 0; e < count; ++e) {
-      if (scores[e] < top) continue;
-      if (scores[e] > top || edges[e].move < best) {
-        top = scores[e];
+      const double gain = prior ? factor * static_cast<double>(prior[edges[e].move]) : bonus;
+      const double score = map(q[e * players]) + gain / (1.0 + static_cast<double>(static_cast<std::int32_t>(visits[e])));
+      if (score < top) continue;
+      if (score > top || edges[e].move < best) {
+        top = score;
         best = edges[e].move;
         place = e;
       }
@@ -174,29 +170,6 @@ class Chooser {
     }
     return best;
   }
-
-  // x(a) + gain / (1 + N(a)) for every edge, two at a time where there are two players; `gain` is one number or one per edge.
-  template <class Gain>
-  static void score_edges(const Graph& g, const Node& node, const Map& map, const Gain& gain, double* scores) {
-    const auto gain_of = [&gain](std::uint32_t e) {
-      if constexpr (std::is_same_v<Gain, double>) return gain;
-      else return gain[e];
-    };
-    const std::uint32_t* visits = g.edge_visits.data() + node.edges;
-    const double* q = g.value(node.edges) + node.mover;
-    const std::size_t step = g.players;
-    std::uint32_t e = 0;
-    for (; e + 2 <= node.edge_count; e += 2) {
-      const Pair value{q[e * step], q[(e + 1) * step]};
-      const Pair times{static_cast<double>(static_cast<std::int32_t>(visits[e])), static_cast<double>(static_cast<std::int32_t>(visits[e + 1]))};
-      const Pair score = ((value - map.low) * map.factor + map.shift) + Pair{gain_of(e), gain_of(e + 1)} / (1.0 + times);
-      scores[e] = score[0];
-      scores[e + 1] = score[1];
-    }
-    if (e < node.edge_count) scores[e] = map(q[e * step]) + gain_of(e) / (1.0 + static_cast<double>(static_cast<std::int32_t>(visits[e])));
-  }
-
-  typedef double Pair __attribute__((vector_size(16)));  // arithmetic on two doubles at once, each rounded as alone
 
   double first_play_of(const Map& map, double parent, const float* prior, std::uint64_t tried, std::uint32_t size, std::uint32_t count) {
     switch (selector_.first_play) {

@@ -50,11 +50,16 @@ class PythonRules {
   nb::object state(std::uint64_t number) const { return states_.at(number); }
   bool numbered() const { return numbered_; }
 
-  // What a verb raised last, to be raised again by whoever started the search.
-  nb::object exception;
+  // What a verb raised first since `forget`, to be raised again by whoever started the search.
+  nb::object exception = nb::none();
+  void forget() { exception = nb::none(); }
   Rules rules;
 
  private:
+  void keep(nb::object raised) {
+    if (exception.is_none()) exception = std::move(raised);
+  }
+
   static PythonRules& me(const void* self) { return *const_cast<PythonRules*>(static_cast<const PythonRules*>(self)); }
 
   nb::object load(const void* state) const {
@@ -81,9 +86,9 @@ class PythonRules {
       body(me(self));
       return 0;
     } catch (nb::python_error& error) {
-      me(self).exception = nb::borrow(error.value());
+      me(self).keep(nb::borrow(error.value()));
     } catch (const std::exception& error) {
-      me(self).exception = nb::module_::import_("builtins").attr("TypeError")(error.what());
+      me(self).keep(nb::module_::import_("builtins").attr("TypeError")(error.what()));
     }
     return 1;
   }

@@ -17,13 +17,48 @@
 
 namespace {
 
-PyObject* search_failed = nullptr;  // raised while a search is made; its argument is the report
+PyObject* search_failed = nullptr;  // raised where a verb failed; its argument is the report
 
 // A search and what its rules live in.
 struct BoundSearch {
   nb::object owner;  // keeps code, instance and evaluator alive
   PythonRules* python = nullptr;
   std::unique_ptr<Search> search;
+  bool busy = false;  // a thread without the GIL is at work on it; read and written with the GIL
+
+  void forget() {
+    if (python) python->forget();
+  }
+};
+
+// The search, unless a thread is at work on it: a graph belongs to one thread at a time.
+Search& idle(const BoundSearch& s) {
+  if (s.busy) {
+    const nb::object error = nb::module_::import_("anabranch.errors").attr("UsageError");
+    PyErr_SetString(error.ptr(), "this root is being searched; wait for the run to end");
+    throw nb::python_error();
+  }
+  return *s.search;
+}
+
+// Keeps others away while the GIL is released.
+class Busy {
+ public:
+  explicit Busy(std::vector<BoundSearch*> searches) : searches_(std::move(searches)) {
+    for (BoundSearch* s : searches_) idle(*s);
+    for (BoundSearch* s : searches_) {
+      s->busy = true;
+      s->forget();
+    }
+  }
+  ~Busy() {
+    for (BoundSearch* s : searches_) s->busy = false;
+  }
+  Busy(const Busy&) = delete;
+  Busy& operator=(const Busy&) = delete;
+
+ private:
+  std::vector<BoundSearch*> searches_;
 };
 
 std::vector<std::byte> root_record(const Rules& rules, const nb::object& state, PythonRules* python) {
@@ -59,12 +94,26 @@ nb::dict report(const Failure& failure, BoundSearch& s) {
   d["action"] = failure.action;
   d["random"] = failure.random;
   d["line"] = failure.line;
-  d["exception"] = nb::none();
-  if (s.python && s.python->exception.is_valid() && !s.python->exception.is_none()) {
-    d["exception"] = s.python->exception;
-    s.python->exception = nb::none();
-  }
+  d["exception"] = s.python ? s.python->exception : nb::none();
+  s.forget();
   return d;
+}
+
+[[noreturn]] void raise_report(const Failure& failure, BoundSearch& s) {
+  const nb::dict told = report(failure, s);
+  PyErr_SetObject(search_failed, told.ptr());
+  throw nb::python_error();
+}
+
+// Do something in which a verb may fail; the report then comes out as SearchFailed.
+template <class Body>
+auto reporting(BoundSearch& s, Body&& body) {
+  const Busy busy({&s});  // verbs in Python may let other threads run
+  try {
+    return body();
+  } catch (const Failure& failure) {
+    raise_report(failure, s);
+  }
 }
 
 // A column of the graph for NumPy, without a copy; the memory lives as long as the view.
@@ -84,7 +133,7 @@ nb::object field(const Column<T>& column, const std::uint32_t T::*member) {
 }
 
 nb::dict columns(const BoundSearch& s) {
-  const Graph& g = s.search->graph();
+  const Graph& g = idle(s).graph();
   nb::dict d;
   d["visits"] = field(g.nodes, &Node::visits);
   d["edges"] = field(g.nodes, &Node::edges);
@@ -174,29 +223,32 @@ nb::object run(const std::vector<BoundSearch*>& searches, std::vector<std::uint6
   for (BoundSearch* s : searches) roots.push_back(s->search.get());
   Budget budget;
   budget.goals = std::move(goals);
-  if (seconds) budget.deadline = Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(*seconds));
-  bool interrupted = false;
+  if (seconds && *seconds < 1e9)  // else longer than anybody waits, and more than a clock holds
+    budget.deadline = Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(*seconds));
+  std::optional<nb::python_error> interrupted;
   std::vector<std::uint64_t> done;
   std::optional<Failure> failed;
+  const Busy busy(searches);
   {
     const nb::gil_scoped_release release;
     try {
       done = Forest::run(roots, budget, threads, [&interrupted] {
         const nb::gil_scoped_acquire gil;
         if (PyErr_CheckSignals() == 0) return true;
-        interrupted = true;
+        interrupted.emplace();  // takes the exception over; verbs called meanwhile must not see it
         return false;
       });
     } catch (const Failure& failure) {
       failed = failure;
     }
   }
-  if (interrupted) throw nb::python_error();
+  if (interrupted) throw std::move(*interrupted);
   if (!failed) return nb::make_tuple(done, nb::none());
   std::size_t root = 0;
   while (root < searches.size() && searches[root]->search.get() != failed->search) ++root;
   nb::dict told = report(*failed, *searches[root]);
   told["root"] = root;
+  for (BoundSearch* s : searches) s->forget();  // others may have failed too
   return nb::make_tuple(nb::none(), told);
 }
 
@@ -206,6 +258,7 @@ nb::object proceed(BoundSearch& s, bool begin) {
   std::optional<Failure> failed;
   bool asks = false;
   {
+    const Busy busy({&s});
     const nb::gil_scoped_release release;
     try {
       Forest::guarded(search, [&] {
@@ -234,16 +287,17 @@ nb::object proceed(BoundSearch& s, bool begin) {
 
 void answer(BoundSearch& s, const std::vector<std::optional<nb::ndarray<const double, nb::c_contig, nb::device::cpu>>>& logits,
             const nb::ndarray<const double, nb::c_contig, nb::device::cpu>& values) {
-  Search& search = *s.search;
+  Search& search = idle(s);
   const std::size_t rows = search.asked().size(), players = search.graph().players;
   const std::size_t wide = players * static_cast<std::size_t>(search.graph().rules.actions);
   if (logits.size() != rows || values.size() != rows * players) throw nb::value_error("one row of logits and values per question");
   for (const auto& row : logits)
     if (row && row->size() != wide) throw nb::value_error("logits have one entry per player and action");
-  std::optional<Failure> failed;
-  Forest::guarded(search, [&] {
-    for (std::size_t i = 0; i < rows; ++i) search.answer(i, logits[i] ? logits[i]->data() : nullptr, values.data() + i * players);
-    search.answered();
+  reporting(s, [&] {
+    Forest::guarded(search, [&] {
+      for (std::size_t i = 0; i < rows; ++i) search.answer(i, logits[i] ? logits[i]->data() : nullptr, values.data() + i * players);
+      search.answered();
+    });
   });
 }
 
@@ -261,38 +315,37 @@ void bind_search(nb::module_& m) {
       .def("__init__",
            [](BoundSearch* self, nb::object rules, const Config& config, const NativeEvaluator& evaluator, std::uint64_t stream,
               const nb::object& state, nb::object owner) {
-             auto* made = new (self) BoundSearch{nb::make_tuple(rules, owner), nullptr, nullptr};
-             if (nb::isinstance<PythonRules>(rules)) made->python = nb::cast<PythonRules*>(rules);
-             const Rules& struct_ = made->python ? made->python->rules : nb::cast<BoundRules*>(rules)->rules;
-             const std::vector<std::byte> record = root_record(struct_, state, made->python);
-             try {
-               made->search = std::make_unique<Search>(struct_, config, evaluator, stream, record.data());
-             } catch (const Failure& failure) {
-               nb::dict told = report(failure, *made);
-               if (told["state"].is_none() && !failure.state.empty()) told["state"] = state;
-               made->~BoundSearch();
-               PyErr_SetObject(search_failed, told.ptr());
-               throw nb::python_error();
-             }
+             BoundSearch made;
+             made.owner = nb::make_tuple(rules, owner);
+             if (nb::isinstance<PythonRules>(rules)) made.python = nb::cast<PythonRules*>(rules);
+             const Rules& verbs = made.python ? made.python->rules : nb::cast<BoundRules*>(rules)->rules;
+             const std::vector<std::byte> record = root_record(verbs, state, made.python);
+             reporting(made, [&] {
+               made.search = std::make_unique<Search>(verbs, config, evaluator, stream, record.data());
+             });
+             new (self) BoundSearch(std::move(made));
            },
            nb::arg("rules"), nb::arg("config"), nb::arg("evaluator"), nb::arg("stream"), nb::arg("state"), nb::arg("owner").none())
-      .def_prop_ro("nodes", [](const BoundSearch& s) { return s.search->graph().size(); })
-      .def_prop_ro("bytes", [](const BoundSearch& s) { return s.search->graph().bytes(); })
-      .def_prop_ro("over", [](const BoundSearch& s) { return s.search->over(); })
-      .def_prop_ro("ready", [](const BoundSearch& s) { return s.search->root_ready(); })
-      .def_prop_ro("root_visits", [](const BoundSearch& s) { return s.search->root_visits(); })
+      .def_prop_ro("nodes", [](const BoundSearch& s) { return idle(s).graph().size(); })
+      .def_prop_ro("bytes", [](const BoundSearch& s) { return idle(s).graph().bytes(); })
+      .def_prop_ro("over", [](const BoundSearch& s) { return idle(s).over(); })
+      .def_prop_ro("ready", [](const BoundSearch& s) { return idle(s).root_ready(); })
+      .def_prop_ro("root_visits", [](const BoundSearch& s) { return idle(s).root_visits(); })
       .def_prop_ro("evaluation_seed", [](const BoundSearch& s) { return s.search->draws().evaluation(); })
       .def("columns", &columns, "The graph as NumPy views.")
-      .def("acting", &acting_at, nb::arg("node"), "[(player, ids, priors, visits, values)] of the players acting at a node.")
-      .def("edges", &edges_of, nb::arg("node"), "[(actions, visits, child, value, probability)] in creation order.")
+      .def("acting", [](BoundSearch& s, NodeId id) { return reporting(s, [&] { return acting_at(s, id); }); }, nb::arg("node"),
+           "[(player, ids, priors, visits, values)] of the players acting at a node.")
+      .def("edges", [](BoundSearch& s, NodeId id) { return reporting(s, [&] { return edges_of(s, id); }); }, nb::arg("node"),
+           "[(actions, visits, child, value, probability)] in creation order.")
       .def("state", [](BoundSearch& s, NodeId id) {
-             if (id >= s.search->graph().size()) throw nb::index_error("no such node");
+             if (id >= idle(s).graph().size()) throw nb::index_error("no such node");
              s.search->load(id);
              return state_of(s, s.search->position().state(), s.search->graph().rules.state_size);
            }, nb::arg("node"))
       .def("proceed", &proceed, nb::arg("begin"), "Go on until opinions are needed: [(state, key)], or a report of a failure.")
       .def("answer", &answer, nb::arg("logits"), nb::arg("values"))
-      .def("undo", [](BoundSearch& s) { s.search->undo(); }, "Drop the playout in progress.");
+      .def("line", [](BoundSearch& s) { return idle(s).line(); }, "The actions from the root to where the playout in progress is.")
+      .def("undo", [](BoundSearch& s) { idle(s).undo(); }, "Drop the playout in progress.");
 
   m.def("run", &run, nb::arg("searches"), nb::arg("goals"), nb::arg("seconds").none(), nb::arg("threads"),
         "Search with native evaluators: (simulations per search, None), or (None, a report of what failed).");

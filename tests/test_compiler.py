@@ -337,7 +337,7 @@ def ask(rules, data):
 
 @pytest.mark.parametrize("lie", LIES)
 def test_compiled_answers_are_checked_like_interpreted_ones(lie):
-    """Both ways of playing raise the same GameError with the same words."""
+    """Both ways of playing raise the same GameError with the same words, and say where the verb is."""
     said = []
     for game in (Liar(lie), Liar(lie).interpreted()):
         data = late(game).data
@@ -345,6 +345,9 @@ def test_compiled_answers_are_checked_like_interpreted_ones(lie):
             ask(game.rules, data)
         said.append((type(caught.value), str(caught.value)))
     assert said[0] == said[1]
+    verb = "turn" if LIES.index(lie) < 2 else "legal" if LIES.index(lie) < 5 else "step" if lie == LIES[5] else "chance"
+    line = getattr(Liar, verb).__code__.co_firstlineno
+    assert said[0][1].endswith(f"({verb} is at {__file__}:{line})")
 
 
 def test_compiled_and_interpreted_that_differ_are_an_error():

@@ -89,20 +89,25 @@ class InterpretedRules:
 # What rules may return; compiled play and object games are held to the same.
 
 
+def broken(game: Any, verb: str, what: str) -> GameError:
+    """Return the error of a verb that answered nonsense; nothing was raised in it, so its first line is the place."""
+    code = getattr(getattr(type(game), verb, None), "__code__", None)
+    place = f" ({verb} is at {code.co_filename}:{code.co_firstlineno})" if code else ""
+    return GameError(f"{game.name}: {what}{place}")
+
+
 def checked_turn(game: Any, turn: Any) -> int:
     """Return a turn that names OVER, CHANCE or existing players."""
     if not isinstance(turn, (int, np.integer)) or not CHANCE <= turn < 1 << game.players:
-        raise GameError(
-            f"{game.name}: turn returned {turn!r}; "
-            f"it must be ab.OVER, ab.CHANCE, or ab.player(i) with i < {game.players}"
-        )
+        must = f"it must be ab.OVER, ab.CHANCE, or ab.player(i) with i < {game.players}"
+        raise broken(game, "turn", f"turn returned {turn!r}; {must}")
     return int(turn)
 
 
 def checked_integer(game: Any, verb: str, answer: Any) -> int:
     """Return an answer that is an integer; None and floats are slips."""
     if not isinstance(answer, (int, np.integer)):
-        raise GameError(f"{game.name}: {verb} must return an integer, found {answer!r}")
+        raise broken(game, verb, f"{verb} must return an integer, found {answer!r}")
     return int(answer)
 
 
@@ -110,9 +115,9 @@ def checked_ids(game: Any, verb: str, ids: Sequence[Any], limit: int | None) -> 
     """Return ids that ascend strictly and stay below the limit."""
     for previous, current in zip([-1, *ids], ids, strict=False):
         if not previous < current:
-            raise GameError(f"{game.name}: {verb} must write ids from 0 up, strictly ascending, found {list(ids)}")
+            raise broken(game, verb, f"{verb} must write ids from 0 up, strictly ascending, found {list(ids)}")
     if limit is not None and ids and ids[-1] >= limit:
-        raise GameError(f"{game.name}: {verb} wrote id {ids[-1]}, but ids must be below {limit}")
+        raise broken(game, verb, f"{verb} wrote id {ids[-1]}, but ids must be below {limit}")
     return [int(i) for i in ids]
 
 
@@ -120,16 +125,16 @@ def checked_rewards(game: Any, rewards: Any) -> list[float]:
     """Return finite rewards, one per player."""
     values = [float(x) for x in rewards]
     if len(values) != game.players or not all(math.isfinite(x) for x in values):
-        raise GameError(f"{game.name}: step must give {game.players} finite rewards, found {values}")
+        raise broken(game, "step", f"step must give {game.players} finite rewards, found {values}")
     return values
 
 
 def checked_chances(game: Any, pairs: list[tuple[int, float]]) -> list[tuple[int, float]]:
     """Return a distribution: distinct outcomes, positive probabilities, sum 1 to 1e-6."""
     if not pairs or not all(p > 0.0 for _, p in pairs) or abs(sum(p for _, p in pairs) - 1.0) > 1e-6:
-        raise GameError(f"{game.name}: chance must give positive probabilities that sum to 1, found {pairs}")
+        raise broken(game, "chance", f"chance must give positive probabilities that sum to 1, found {pairs}")
     if len({outcome for outcome, _ in pairs}) < len(pairs):
-        raise GameError(f"{game.name}: chance listed an outcome twice: {pairs}")
+        raise broken(game, "chance", f"chance listed an outcome twice: {pairs}")
     return [(int(outcome), float(p)) for outcome, p in pairs]
 
 
@@ -146,6 +151,7 @@ def draw_from(pairs: Sequence[tuple[int, float]], random: Random) -> int:
 def _written(game: Any, verb: str, buffer: Any, count: Any, limit: int | None) -> list[int]:
     """Return the ids a verb wrote into its buffer, given how many it claims."""
     if not isinstance(count, (int, np.integer)) or not 0 <= count <= len(buffer):
-        raise GameError(f"{game.name}: {verb} returned {count!r}; it must return how many it wrote, 0 to {len(buffer)}")
+        must = f"it must return how many it wrote, 0 to {len(buffer)}"
+        raise broken(game, verb, f"{verb} returned {count!r}; {must}")
     ids = buffer[: int(count)].tolist()
     return checked_ids(game, verb, ids, limit) if limit is not None else [int(i) for i in ids]

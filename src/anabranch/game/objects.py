@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from anabranch.errors import GameError
 from anabranch.game.game import Game, Rules
-from anabranch.game.interpreted import checked_chances, checked_ids, checked_rewards, checked_turn, draw_from
+from anabranch.game.interpreted import broken, checked_chances, checked_ids, checked_rewards, checked_turn, draw_from
 from anabranch.game.random import Random
 
 
@@ -63,7 +63,7 @@ class ObjectRules:
     def step(self, data: Any, actions: Sequence[int]) -> tuple[Any, list[float]]:
         answer = self.game.step(data, tuple(actions))
         if not isinstance(answer, tuple) or len(answer) != 2:
-            raise GameError(f"{self.game.name}: step must return (state, rewards), found {answer!r}")
+            raise broken(self.game, "step", f"step must return (state, rewards), found {answer!r}")
         state, rewards = answer
         return state, checked_rewards(self.game, rewards)
 
@@ -91,5 +91,6 @@ class ObjectRules:
     def observe(self, data: Any, player: int) -> npt.NDArray[np.float32]:
         planes = np.asarray(self.game.observe(data, player), dtype=np.float32)
         if planes.shape != tuple(self.game.observation):
-            raise GameError(f"{self.game.name}: observe gave shape {planes.shape}, declared {self.game.observation}")
+            shapes = f"observe gave shape {planes.shape}, declared {self.game.observation}"
+            raise broken(self.game, "observe", shapes)
         return planes

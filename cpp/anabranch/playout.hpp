@@ -334,13 +334,27 @@ class Search {
   // Decisions
 
   std::uint32_t select(NodeId at) {
-    read_shared(graph_, graph_.nodes[at], config_);
-    std::uint32_t place = kNone;
-    const std::uint32_t move = graph_.nodes[at].acting == 1 ? chooser_.choose(graph_, at, draws_, place)
-                                                : joint_chooser_.choose_jointly(graph_, at, draws_, place);
-    if (place != kNone) return place;
-    load(at);
-    spread_move(at, move);
+    Node& node = graph_.nodes[at];
+    read_shared(graph_, node, config_);
+    std::uint32_t place = kNone, move;
+    if (node.acting == 1) {
+      bool read = false;
+      if (node.choices == 0) {  // most nodes are never selected at, so nobody asked yet what is legal
+        load(at);
+        node.choices = static_cast<std::uint32_t>(position_.count_choices(node.mover));
+        read = true;
+      }
+      move = chooser_.choose(graph_, at, draws_, place);
+      if (place != kNone) return place;
+      if (!read) load(at);
+      std::fill(position_.actions.begin(), position_.actions.end(), kIdle);
+      position_.actions[node.mover] = read ? position_.counted(move) : position_.choice(node.mover, move);
+    } else {
+      move = joint_chooser_.choose_jointly(graph_, at, draws_, place);
+      if (place != kNone) return place;
+      load(at);
+      spread_move(at, move);
+    }
     step(at);
     return attach_new(at, move, true);
   }
@@ -543,11 +557,7 @@ class Search {
       made.kind = Kind::decision;
       for (std::int64_t rest = turn; rest; rest &= rest - 1) ++made.acting;
       made.mover = static_cast<std::uint8_t>(std::countr_zero(static_cast<std::uint64_t>(turn)));
-      if (made.acting == 1) {
-        made.choices = static_cast<std::uint32_t>(position_.count_choices(made.mover));
-      } else {
-        made.choices = read_table(static_cast<std::uint64_t>(turn));
-      }
+      if (made.acting > 1) made.choices = read_table(static_cast<std::uint64_t>(turn));  // one player's: when first selected
     } else {
       made.visits = 1;
     }
@@ -722,14 +732,10 @@ class Search {
       const std::uint64_t turn = node.acting == 1 ? std::uint64_t{1} << node.mover : graph_.tables[node.choices].turn;
       for (std::int32_t p = 0; p < graph_.rules.players; ++p)
         if (turn >> p & 1) append_prior(p, logits + static_cast<std::size_t>(p) * static_cast<std::size_t>(graph_.rules.actions));
-      std::size_t expected = node.choices;
-      if (node.acting > 1) {
-        const std::vector<std::uint32_t>& sizes = graph_.tables[node.choices].sizes;
-        expected = std::accumulate(sizes.begin(), sizes.end(), std::size_t{0});
-      }
-      if (graph_.priors.size() - start != expected)
+      if (node.acting > 1 && graph_.priors.size() - start != graph_.tables[node.choices].ids.size())
         position_.fail("legal", node.mover);  // not as many choices as when the node was made: a lying game
       graph_.nodes[id].priors = start;
+      if (node.acting == 1) graph_.nodes[id].choices = static_cast<std::uint32_t>(position_.choices.size());
     }
     graph_.nodes[id].visits = 1;
   }

@@ -79,6 +79,9 @@ class Position {
     return standing_.size();
   }
 
+  // The id that stands for one of the choices counted last.
+  std::int32_t counted(std::uint32_t index) const { return rules_->same ? standing_[index] : ids_[index]; }
+
   // The id that stands for a player's choice.
   [[gnu::always_inline]] std::int32_t choice(std::int32_t player, std::uint32_t index) {
     if (!rules_->same) {

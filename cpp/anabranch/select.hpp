@@ -40,14 +40,14 @@ class Chooser {
       : selector_(selector),
         config_(config),
         declared_(interval(config.returns_low, config.returns_high, 2.0, -1.0, -1.0)),
+        plain_(selector.rule == Rule::puct && selector.w0 == 0.0 && !selector.random_ties),
         factors_(selector.factors ? selector.factors->data() : nullptr),
         factor_count_(selector.factors ? static_cast<std::uint32_t>(selector.factors->size()) : 0) {}
 
   // The choice of the only acting player; `place` is its edge's place in the block, kNone if nobody took it before.
   std::uint32_t choose(const Graph& g, NodeId id, const Draws& draws, std::uint32_t& place) {
     const Node& node = g.nodes[id];
-    if (node.choices <= 64 && selector_.rule == Rule::puct && selector_.w0 == 0.0 && !selector_.random_ties)
-      return choose_among_few(g, id, place);
+    if (plain_ && node.choices <= 64) [[likely]] return choose_among_few(g, id, place);
     const std::size_t size = node.choices, player = node.mover;
     clear(size);
     const Edge* edges = g.edges.data() + node.edges;
@@ -356,6 +356,7 @@ class Chooser {
   const Selector& selector_;
   const Config& config_;
   const Map declared_;  // the scale `range` of a game without a `bounds` verb
+  const bool plain_;    // PUCT without first-play weight and random ties
   const double* const factors_;
   const std::uint32_t factor_count_;
   std::vector<double> visits_, values_, scores_, totals_, by_visits_, others_;

@@ -165,14 +165,17 @@ nb::list acting_at(BoundSearch& s, NodeId id) {
   Table alone;
   alone.turn = std::uint64_t{1} << node.mover;
   alone.players = {node.mover};
-  alone.sizes = {node.choices};
+  search.load(id);
+  alone.sizes = {node.acting > 1 || node.choices > 0
+                     ? node.choices
+                     : static_cast<std::uint32_t>(search.position().count_choices(node.mover))};  // not selected at yet
   alone.starts = {0};
   const Table table = node.acting == 1 ? alone : g.tables[node.choices];
-  search.load(id);
   for (std::size_t i = 0; i < table.sizes.size(); ++i) {
     const std::size_t player = table.players[i], prior_at = table.starts[i];
     std::vector<std::int32_t> ids;
     search.position().append_choices(static_cast<std::int32_t>(player), ids);
+    if (ids.size() != table.sizes[i]) search.position().fail("legal", static_cast<std::int32_t>(player));  // a lying game
     std::vector<double> priors, visits(table.sizes[i], 0.0), totals(table.sizes[i], 0.0);
     for (std::size_t a = 0; a < table.sizes[i]; ++a)
       priors.push_back(node.priors == kNone ? static_cast<double>(search.chooser().uniform_prior(table.sizes[i]))
@@ -304,7 +307,8 @@ void answer(BoundSearch& s, const std::vector<std::optional<nb::ndarray<const do
 }  // namespace
 
 void bind_search(nb::module_& m) {
-  search_failed = PyErr_NewException("anabranch._native.SearchFailed", nullptr, nullptr);
+  const auto name = nb::cast<std::string>(m.attr("__name__")) + ".SearchFailed";
+  search_failed = PyErr_NewException(name.c_str(), nullptr, nullptr);
   m.attr("SearchFailed") = nb::borrow(search_failed);
   nb::class_<PythonRules>(m, "PythonRules", "Rules that run as Python, for the engine.")
       .def(nb::init<nb::object, std::size_t, std::size_t, std::int32_t, std::int32_t, std::int32_t, bool, bool, bool, bool>(),
@@ -342,11 +346,14 @@ void bind_search(nb::module_& m) {
              s.search->load(id);
              return state_of(s, s.search->position().state(), s.search->graph().rules.state_size);
            }, nb::arg("node"))
-      .def("proceed", &proceed, nb::arg("begin"), "Go on until opinions are needed: [(state, key)], or a report of a failure.")
+      .def("proceed", &proceed, nb::arg("begin"),
+           nb::sig("def proceed(self, begin: bool) -> list[tuple[object, int]] | dict[str, object]"), "Go on until opinions are needed: [(state, key)], or a report of a failure.")
       .def("answer", &answer, nb::arg("logits"), nb::arg("values"))
       .def("line", [](BoundSearch& s) { return idle(s).line(); }, "The actions from the root to where the playout in progress is.")
       .def("undo", [](BoundSearch& s) { idle(s).undo(); }, "Drop the playout in progress.");
 
   m.def("run", &run, nb::arg("searches"), nb::arg("goals"), nb::arg("seconds").none(), nb::arg("threads"),
+        nb::sig("def run(searches: Sequence[Search], goals: Sequence[int], seconds: float | None, threads: int) -> "
+                "tuple[list[int], None] | tuple[None, dict[str, object]]"),
         "Search with native evaluators: (simulations per search, None), or (None, a report of what failed).");
 }

@@ -7,7 +7,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 CMAKE := $(BIN)/cmake
 NATIVE := CMakeLists.txt $(wildcard cpp/anabranch/*.hpp cpp/bindings/*.hpp cpp/bindings/*.cpp)
 
-.PHONY: help install install-dev demo test lint types cpp-test cpp-sanitize bench bench-native stubs readme format clean
+.PHONY: help install install-dev demo test lint types cpp-test cpp-sanitize bench bench-native signature-builds stubs readme format clean
 
 help:
 	@echo "make demo          check a game and search it"
@@ -70,6 +70,15 @@ bench: install-dev bench-native
 bench-native: install-dev
 	$(CMAKE) -S . -B build/benchmarks -G Ninja -DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(BIN)/ninja -DANABRANCH_BENCHMARKS=ON
 	$(CMAKE) --build build/benchmarks
+
+# The number that signs the engine's behaviour: the same without and with optimisation, over runs and threads.
+signature-builds: install-dev
+	for level in 3 0; do \
+	  $(CMAKE) -S . -B build/signature-O$$level -G Ninja -DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(BIN)/ninja \
+	    -DPython_EXECUTABLE=$(CURDIR)/$(BIN)/python -DCMAKE_BUILD_TYPE=None -DCMAKE_CXX_FLAGS=-O$$level && \
+	  $(CMAKE) --build build/signature-O$$level --target _native || exit 1; \
+	done
+	$(BIN)/python tests/golden/signature_builds.py build/signature-O3 build/signature-O0
 
 # The native module's types, as the build generated them, copied beside the sources for mypy.
 stubs: install

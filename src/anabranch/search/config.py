@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from dataclasses import dataclass, field, fields
 from typing import Annotated, Any, Literal, TypeAlias, get_args, get_origin, get_type_hints
@@ -19,9 +20,14 @@ def _require(condition: bool, name: str, value: Any, wanted: str) -> None:
         raise UsageError(f"{name} must be {wanted}, found {value!r}")
 
 
+@functools.cache  # reading annotations takes a hundred times as long as checking a setting
+def _hints(part: type) -> dict[str, Any]:
+    return get_type_hints(part)
+
+
 def _check_fields(part: Any) -> None:
     """Refuse a word that is none of the field's words, naming the nearest, and numbers that are not finite."""
-    for name, hint in get_type_hints(type(part)).items():
+    for name, hint in _hints(type(part)).items():  # type: ignore[arg-type]
         value, where = getattr(part, name), f"{type(part).__name__}.{name}"
         if get_origin(hint) is Literal and value not in get_args(hint):
             raise UnknownNameError(where, str(value), get_args(hint))

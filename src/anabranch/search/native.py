@@ -9,7 +9,6 @@ from anabranch import _native
 from anabranch.evaluate.native import Hashing, Rollout, Uniform
 from anabranch.game.compiled import CompiledGame
 from anabranch.game.game import Game
-from anabranch.game.native.rollout import load_rollout
 from anabranch.search.config import Puct, SearchConfig, Ucb1
 from anabranch.search.selectors import resolved_scale
 
@@ -99,7 +98,7 @@ def native_evaluator(evaluator: Any, game: Game) -> tuple[Any, Any]:
         if type(evaluator) is Hashing:
             made.hashing(evaluator.seed & 0xFFFF_FFFF_FFFF_FFFF)
         elif type(evaluator) is Rollout:
-            compiled = load_rollout(game)
+            compiled = game.rules.rollout  # type: ignore[attr-defined]
             made.rollout(evaluator.count, evaluator.max_depth, compiled.addresses["rollout"])
             return made, compiled.owner
     return made, None

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NoReturn
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 import numpy.typing as npt
@@ -14,6 +15,9 @@ from anabranch.game.interpreted import InterpretedRules, draw_from
 from anabranch.game.native.unit import load_unit
 from anabranch.game.random import Random
 from anabranch.game.words import VERBS
+
+if TYPE_CHECKING:
+    from anabranch.game.native.loader import Loaded
 
 
 class NativeRules:
@@ -39,6 +43,13 @@ class NativeRules:
         self._load(verb for verb in VERBS if game.has(verb) and verb != "observe")
         self._has_key, self._has_same, self._has_draw = game.has("key"), game.has("same"), game.has("draw")
         self._observes = False
+
+    @cached_property
+    def rollout(self) -> Loaded:
+        """A whole random game as one function; compiled when first asked for."""
+        from anabranch.game.native.rollout import load_rollout
+
+        return load_rollout(self.game)
 
     def _load(self, verbs: Any) -> None:
         loaded = load_unit(self.game, verbs)

@@ -1,0 +1,100 @@
+// A search as Python holds it, and how its failures come out; shared by the bindings that work on searches.
+#pragma once
+
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <cstring>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "anabranch/playout.hpp"
+#include "python_rules.hpp"
+
+inline PyObject* search_failed = nullptr;  // raised where a verb failed; its argument is the report
+
+// A search and what its rules live in.
+struct BoundSearch {
+  nb::object owner;  // keeps code, instance and evaluator alive
+  PythonRules* python = nullptr;
+  std::unique_ptr<Search> search;
+  bool busy = false;  // a thread without the GIL is at work on it; read and written with the GIL
+
+  void forget() {
+    if (python) python->forget();
+  }
+};
+
+// The search, unless a thread is at work on it: a graph belongs to one thread at a time.
+inline Search& idle(const BoundSearch& s) {
+  if (s.busy) {
+    const nb::object error = nb::module_::import_("anabranch.errors").attr("UsageError");
+    PyErr_SetString(error.ptr(), "this root is being searched; wait for the run to end");
+    throw nb::python_error();
+  }
+  return *s.search;
+}
+
+// Keeps others away while the GIL is released.
+class Busy {
+ public:
+  explicit Busy(std::vector<BoundSearch*> searches) : searches_(std::move(searches)) {
+    for (BoundSearch* s : searches_) idle(*s);
+    for (BoundSearch* s : searches_) {
+      s->busy = true;
+      s->forget();
+    }
+  }
+  ~Busy() {
+    for (BoundSearch* s : searches_) s->busy = false;
+  }
+  Busy(const Busy&) = delete;
+  Busy& operator=(const Busy&) = delete;
+
+ private:
+  std::vector<BoundSearch*> searches_;
+};
+
+inline nb::object state_of(const BoundSearch& s, const std::byte* record, std::size_t size) {
+  if (s.python && s.python->numbered()) {
+    std::uint64_t number;
+    std::memcpy(&number, record, 8);
+    return s.python->state(number);
+  }
+  return nb::bytes(record, size);
+}
+
+// What went wrong, for Python to raise.
+inline nb::dict report(const Failure& failure, BoundSearch& s) {
+  nb::dict d;
+  d["cause"] = failure.cause == Failure::Cause::verb ? "verb" : failure.cause == Failure::Cause::cycle ? "cycle" : "too_many_choices";
+  d["verb"] = failure.verb;
+  d["state"] = failure.state.empty() ? nb::none() : state_of(s, failure.state.data(), failure.state.size());
+  d["actions"] = failure.actions;
+  d["player"] = failure.player;
+  d["action"] = failure.action;
+  d["random"] = failure.random;
+  d["line"] = failure.line;
+  d["exception"] = s.python ? s.python->exception : nb::none();
+  s.forget();
+  return d;
+}
+
+[[noreturn]] inline void raise_report(const Failure& failure, BoundSearch& s) {
+  const nb::dict told = report(failure, s);
+  PyErr_SetObject(search_failed, told.ptr());
+  throw nb::python_error();
+}
+
+// Do something in which a verb may fail; the report then comes out as SearchFailed.
+template <class Body>
+auto reporting(BoundSearch& s, Body&& body) {
+  const Busy busy({&s});  // verbs in Python may let other threads run
+  try {
+    return body();
+  } catch (const Failure& failure) {
+    raise_report(failure, s);
+  }
+}

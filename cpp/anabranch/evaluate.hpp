@@ -29,8 +29,9 @@ struct NativeEvaluator {
 // Scratch memory of compiled rollouts.
 struct RolloutBuffers {
   explicit RolloutBuffers(const Rules& rules)
-      : ids(size(rules.actions)), joint(size(rules.players)), outcomes(size(rules.outcomes)), chances(size(rules.outcomes)), rewards(size(rules.players)) {}
+      : state(rules.state_size / 8 + 1), ids(size(rules.actions)), joint(size(rules.players)), outcomes(size(rules.outcomes)), chances(size(rules.outcomes)), rewards(size(rules.players)) {}
 
+  std::vector<std::uint64_t> state;
   std::vector<std::int32_t> ids, joint, outcomes;
   std::vector<double> chances, rewards;
 

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstdint>
 #include <exception>
+#include <memory>
 #include <mutex>
 #include <thread>
 #include <vector>
@@ -56,6 +57,7 @@ class Forest {
   template <class Poll>
   static std::vector<std::uint64_t> run(const std::vector<Search*>& roots, const Budget& budget, std::size_t threads, Poll&& poll) {
     Work work{roots, budget, std::vector<std::uint64_t>(roots.size(), 0)};
+    const TeamOfOneRoot team(roots, threads);
     threads = std::max<std::size_t>(1, std::min(threads, roots.size()));
     std::vector<std::thread> helpers;
     helpers.reserve(threads - 1);
@@ -75,6 +77,23 @@ class Forest {
   }
 
  private:
+  // With a single root the threads share the rollouts of each leaf instead.
+  struct TeamOfOneRoot {
+    TeamOfOneRoot(const std::vector<Search*>& roots, std::size_t threads) {
+      if (roots.size() != 1 || threads < 2 || !roots[0]->shares_rollouts()) return;
+      root = roots[0];
+      team = std::make_unique<Team>(threads);
+      root->set_team(team.get());
+    }
+    TeamOfOneRoot(const TeamOfOneRoot&) = delete;
+    TeamOfOneRoot& operator=(const TeamOfOneRoot&) = delete;
+    ~TeamOfOneRoot() {
+      if (root) root->set_team(nullptr);
+    }
+    std::unique_ptr<Team> team;
+    Search* root = nullptr;
+  };
+
   static constexpr std::uint64_t kTurn = 16;  // playouts before the next root's turn, where the clock decides
 
   struct Work {

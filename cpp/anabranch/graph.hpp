@@ -81,6 +81,8 @@ struct Table {
 };
 
 class Graph {
+  friend class Archive;  // snapshot.hpp
+
  public:
   explicit Graph(const Rules& game)
       : rules(game),

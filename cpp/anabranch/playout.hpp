@@ -20,12 +20,15 @@
 #include "anabranch/graph.hpp"
 #include "anabranch/position.hpp"
 #include "anabranch/select.hpp"
+#include "anabranch/team.hpp"
 
 namespace anabranch {
 
 inline constexpr double kGoldenStep = 0.61803398874989484820;  // (√5 − 1) / 2
 
 class Search {
+  friend class Archive;  // snapshot.hpp
+
  public:
   // A state that needs an opinion: a node, or (node == kNone) a state without one, whose value an edge will keep frozen.
   struct Request {
@@ -49,8 +52,7 @@ class Search {
                     ? static_cast<std::size_t>(rules.players) * static_cast<std::size_t>(rules.actions)
                     : 0),
         values_(graph_.players),
-        totals_(graph_.players),
-        buffers_(rules) {
+        buffers_(1, RolloutBuffers(rules)) {
     graph_.count_repeats = config.cycles == Cycles::valued;
     keep_range_ = config.selector.scale == Scale::graph || config.simultaneous.scale == Scale::graph;
     position_.set(root);
@@ -68,6 +70,13 @@ class Search {
   Chooser& chooser() { return chooser_; }
   Position& position() { return position_; }
   const std::vector<Request>& asked() const { return asked_; }
+
+  // Let a team share the rollouts of every leaf from now on; nullptr: play them alone.
+  void set_team(Team* team) {
+    team_ = team;
+    buffers_.resize(team ? team->members() : 1, RolloutBuffers(graph_.rules));
+  }
+  bool shares_rollouts() const { return evaluator_.rollout && evaluator_.count > 1 && static_cast<std::size_t>(evaluator_.count) <= Team::kMost; }
 
   // What counts as the root's visits: Σ N(e), or the completed visits of a chance node.
   std::uint64_t root_visits() const {
@@ -690,34 +699,43 @@ class Search {
     }
   }
 
+  // The mean of the rollouts from the state in hand, into `values_`. Each has numbers and a result of its own, so it does
+  // not matter who plays it; results are added up in order.
   __attribute__((noinline)) void roll_out(std::uint64_t key) {
-    const std::size_t words = graph_.rules.state_size;
-    start_.assign(position_.state(), position_.state() + words);
-    std::fill(values_.begin(), values_.end(), 0.0);
+    const auto count = static_cast<std::size_t>(evaluator_.count);
     const std::uint64_t base = fold(draws_.evaluation(), key);
-    for (std::int32_t i = 0; i < evaluator_.count; ++i) {
-      if (i > 0) position_.set(start_.data());
-      std::fill(totals_.begin(), totals_.end(), 0.0);
-      Random random{fold(base, static_cast<std::uint64_t>(i))};
-      if (evaluator_.rollout) {
-        std::int64_t result = 0;
-        void* error = nullptr;
-        if (evaluator_.rollout(&result, &error, graph_.rules.instance, position_.state(), &random.word, evaluator_.max_depth,
-                               config_.discount, buffers_.ids.data(), buffers_.joint.data(), buffers_.outcomes.data(),
-                               buffers_.chances.data(), buffers_.rewards.data(), totals_.data()) != 0 ||
-            result != 0 || !finite(totals_.data(), graph_.rules.players)) {
-          // Something failed on the way: play the same rollout verb by verb, which finds where.
-          position_.set(start_.data());
-          std::fill(totals_.begin(), totals_.end(), 0.0);
-          rollout(position_, graph_.rules, Random{fold(base, static_cast<std::uint64_t>(i))}, evaluator_.max_depth, config_.discount, totals_.data());
-        }
-      } else {
-        rollout(position_, graph_.rules, random, evaluator_.max_depth, config_.discount, totals_.data());
-      }
-      for (std::size_t p = 0; p < graph_.players; ++p) values_[p] += totals_[p];
+    start_.assign(position_.state(), position_.state() + graph_.rules.state_size);
+    totals_.assign(count * graph_.players, 0.0);
+    failed_.assign(count, evaluator_.rollout == nullptr);
+    if (evaluator_.rollout) {
+      const auto play = [this, base](std::size_t i, std::size_t member) { failed_[i] = !play_rollout(i, base, buffers_[member]); };
+      if (team_ && count > 1) team_->each(count, play);
+      else
+        for (std::size_t i = 0; i < count; ++i) play(i, 0);
     }
-    for (std::size_t p = 0; p < graph_.players; ++p) values_[p] /= evaluator_.count;
+    for (std::size_t i = 0; i < count; ++i) {
+      if (!failed_[i]) continue;
+      // There is no compiled rollout, or something failed on its way: play it verb by verb, which finds where.
+      position_.set(start_.data());
+      std::fill_n(&totals_[i * graph_.players], graph_.players, 0.0);
+      rollout(position_, graph_.rules, Random{fold(base, i)}, evaluator_.max_depth, config_.discount, &totals_[i * graph_.players]);
+    }
+    std::fill(values_.begin(), values_.end(), 0.0);
+    for (std::size_t i = 0; i < totals_.size(); ++i) values_[i % graph_.players] += totals_[i];
+    for (double& value : values_) value /= evaluator_.count;
     position_.set(start_.data());
+  }
+
+  // One compiled rollout; false if something failed.
+  bool play_rollout(std::size_t i, std::uint64_t base, RolloutBuffers& b) {
+    std::memcpy(b.state.data(), start_.data(), start_.size());
+    std::uint64_t random = fold(base, i);
+    std::int64_t result = 0;
+    void* error = nullptr;
+    double* totals = &totals_[i * graph_.players];
+    return evaluator_.rollout(&result, &error, graph_.rules.instance, b.state.data(), &random, evaluator_.max_depth, config_.discount,
+                              b.ids.data(), b.joint.data(), b.outcomes.data(), b.chances.data(), b.rewards.data(), totals) == 0 &&
+           result == 0 && finite(totals, graph_.rules.players);
   }
 
   // Write an opinion into a node: U, Q and the prior over choices.
@@ -765,6 +783,7 @@ class Search {
   Graph graph_;
   Position position_;
   Chooser chooser_, joint_chooser_;
+  Team* team_ = nullptr;
   bool keep_range_ = false;
   Phase phase_ = Phase::done;
 
@@ -787,7 +806,8 @@ class Search {
 
   // Scratch.
   std::vector<double> logits_, values_, totals_, weights_, sums_, range_;
-  RolloutBuffers buffers_;
+  std::vector<RolloutBuffers> buffers_;  // one for each member of the team
+  std::vector<char> failed_;
   std::vector<std::byte> start_;
   std::vector<std::uint64_t> record_;
   std::vector<std::uint32_t> sizes_;

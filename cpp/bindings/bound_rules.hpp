@@ -118,7 +118,8 @@ class BoundRules {
   nb::object draw(const nb::bytes& data, std::uint64_t word) {
     load(data);
     std::int64_t outcome = 0;
-    if (!call(needed(rules.draw), outcome, rules, state_.data(), &word)) return nb::none();
+    if (!call(needed(rules.draw), outcome, rules, state_.data(), &word) || outcome != static_cast<std::int32_t>(outcome))
+      return nb::none();
     return nb::make_tuple(outcome, word);
   }
 

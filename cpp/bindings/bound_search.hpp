@@ -25,6 +25,28 @@ struct BoundSearch {
   void forget() {
     if (python) python->forget();
   }
+
+  int traverse(visitproc visit, void* arg) const {
+    Py_VISIT(owner.ptr());
+    return 0;
+  }
+  void clear() { owner.reset(); }
+};
+
+// Lets the garbage collector see what objects of ours hold.
+template <class T>
+struct Collected {
+  static int traverse(PyObject* self, visitproc visit, void* arg) {
+    Py_VISIT(Py_TYPE(self));
+    return nb::inst_ready(self) ? nb::inst_ptr<T>(self)->traverse(visit, arg) : 0;
+  }
+  static int clear(PyObject* self) {
+    if (nb::inst_ready(self)) nb::inst_ptr<T>(self)->clear();
+    return 0;
+  }
+  static inline PyType_Slot slots[] = {{Py_tp_traverse, reinterpret_cast<void*>(&traverse)},
+                                       {Py_tp_clear, reinterpret_cast<void*>(&clear)},
+                                       {0, nullptr}};
 };
 
 // The search, unless a thread is at work on it: a graph belongs to one thread at a time.

@@ -56,7 +56,8 @@ void bind_config(nb::module_& m) {
              set_selector(c.selector, alone);
              set_selector(c.simultaneous, together);
            },
-           nb::arg("alone"), nb::arg("together"))
+           nb::arg("alone"), nb::arg("together"),
+           nb::sig("def set_selectors(self, alone: dict[str, object], together: dict[str, object]) -> None"))
       .def("set_chance",
            [](Config& c, bool sampled, std::size_t exact_up_to, std::uint32_t draws, double widen, double power,
               std::size_t cap, double offset) { c.chance = {sampled, exact_up_to, draws, widen, power, cap, offset}; },

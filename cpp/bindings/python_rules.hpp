@@ -50,6 +50,21 @@ class PythonRules {
   nb::object state(std::uint64_t number) const { return states_.at(number); }
   bool numbered() const { return numbered_; }
 
+  // For the garbage collector: a game may well know somebody who knows the search.
+  int traverse(visitproc visit, void* arg) const {
+    Py_VISIT(verbs_.ptr());
+    Py_VISIT(numbers_.ptr());
+    Py_VISIT(exception.ptr());
+    for (const nb::object& state : states_) Py_VISIT(state.ptr());
+    return 0;
+  }
+  void clear() {
+    verbs_.reset();
+    numbers_.reset();
+    exception.reset();
+    std::vector<nb::object>().swap(states_);
+  }
+
   // What a verb raised first since `forget`, to be raised again by whoever started the search.
   nb::object exception = nb::none();
   void forget() { exception = nb::none(); }

@@ -89,6 +89,7 @@ nb::list acting_at(BoundSearch& s, NodeId id) {
     std::vector<std::int32_t> ids;
     search.position().append_choices(static_cast<std::int32_t>(player), ids);
     if (ids.size() != table.sizes[i]) search.position().fail("legal", static_cast<std::int32_t>(player));  // a lying game
+    if (ids.size() != table.sizes[i]) search.position().fail("legal", static_cast<std::int32_t>(player));  // a lying game
     std::vector<double> priors, visits(table.sizes[i], 0.0), totals(table.sizes[i], 0.0);
     for (std::size_t a = 0; a < table.sizes[i]; ++a)
       priors.push_back(node.priors == kNone ? static_cast<double>(search.chooser().uniform_prior(table.sizes[i]))
@@ -223,12 +224,12 @@ void bind_search(nb::module_& m) {
   const auto name = nb::cast<std::string>(m.attr("__name__")) + ".SearchFailed";
   search_failed = PyErr_NewException(name.c_str(), nullptr, nullptr);
   m.attr("SearchFailed") = nb::borrow(search_failed);
-  nb::class_<PythonRules>(m, "PythonRules", "Rules that run as Python, for the engine.")
+  nb::class_<PythonRules>(m, "PythonRules", nb::type_slots(Collected<PythonRules>::slots), "Rules that run as Python, for the engine.")
       .def(nb::init<nb::object, std::size_t, std::size_t, std::int32_t, std::int32_t, std::int32_t, bool, bool, bool, bool>(),
            nb::arg("verbs"), nb::arg("state_size"), nb::arg("key_size"), nb::arg("players"), nb::arg("actions"),
            nb::arg("outcomes"), nb::arg("has_chance"), nb::arg("has_draw"), nb::arg("has_same"), nb::arg("has_bounds"));
 
-  nb::class_<BoundSearch>(m, "Search", "One root and its graph.")
+  nb::class_<BoundSearch>(m, "Search", nb::type_slots(Collected<BoundSearch>::slots), "One root and its graph.")
       .def("__init__",
            [](BoundSearch* self, nb::object rules, const Config& config, const NativeEvaluator& evaluator, std::uint64_t stream,
               const nb::object& state, nb::object owner) {
@@ -249,10 +250,12 @@ void bind_search(nb::module_& m) {
       .def_prop_ro("ready", [](const BoundSearch& s) { return idle(s).root_ready(); })
       .def_prop_ro("root_visits", [](const BoundSearch& s) { return idle(s).root_visits(); })
       .def_prop_ro("evaluation_seed", [](const BoundSearch& s) { return s.search->draws().evaluation(); })
-      .def("columns", &columns, "The graph as NumPy views.")
+      .def("columns", &columns, nb::sig("def columns(self) -> dict[str, object]"), "The graph as NumPy views.")
       .def("acting", [](BoundSearch& s, NodeId id) { return reporting(s, [&] { return acting_at(s, id); }); }, nb::arg("node"),
+           nb::sig("def acting(self, node: int) -> list[tuple[int, list[int], list[float], list[float], list[float]]]"),
            "[(player, ids, priors, visits, values)] of the players acting at a node.")
       .def("edges", [](BoundSearch& s, NodeId id) { return reporting(s, [&] { return edges_of(s, id); }); }, nb::arg("node"),
+           nb::sig("def edges(self, node: int) -> list[tuple[list[int], int, int | None, list[float], float]]"),
            "[(actions, visits, child, value, probability)] in creation order.")
       .def("state", [](BoundSearch& s, NodeId id) {
              if (id >= idle(s).graph().size()) throw nb::index_error("no such node");

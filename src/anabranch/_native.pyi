@@ -61,7 +61,7 @@ class Config:
 
     def __init__(self) -> None: ...
 
-    def set_selectors(self, alone: dict, together: dict) -> None: ...
+    def set_selectors(self, alone: dict[str, object], together: dict[str, object]) -> None: ...
 
     def set_chance(self, sampled: bool, exact_up_to: int, draws: int, widen: float, power: float, cap: int, offset: float) -> None: ...
 
@@ -154,6 +154,9 @@ class NativeEvaluator:
     def rollout(self, count: int, max_depth: int, address: int) -> None:
         """`address` 0 calls the verbs one by one."""
 
+class SearchFailed(Exception):
+    pass
+
 class PythonRules:
     """Rules that run as Python, for the engine."""
 
@@ -182,30 +185,44 @@ class Search:
     @property
     def evaluation_seed(self) -> int: ...
 
-    def columns(self) -> dict:
+    def columns(self) -> dict[str, object]:
         """The graph as NumPy views."""
 
-    def acting(self, node: int) -> list:
+    def acting(self, node: int) -> list[tuple[int, list[int], list[float], list[float], list[float]]]:
         """
         [(player, ids, priors, visits, values)] of the players acting at a node.
         """
 
-    def edges(self, node: int) -> list:
+    def edges(self, node: int) -> list[tuple[list[int], int, int | None, list[float], float]]:
         """[(actions, visits, child, value, probability)] in creation order."""
 
     def state(self, node: int) -> object: ...
 
-    def proceed(self, begin: bool) -> object:
+    def proceed(self, begin: bool) -> list[tuple[object, int]] | dict[str, object]:
         """
         Go on until opinions are needed: [(state, key)], or a report of a failure.
         """
 
     def answer(self, logits: Sequence[Annotated[NDArray[numpy.float64], dict(order='C', device='cpu', writable=False)] | None], values: Annotated[NDArray[numpy.float64], dict(order='C', device='cpu', writable=False)]) -> None: ...
 
+    def line(self) -> list[list[int]]:
+        """The actions from the root to where the playout in progress is."""
+
     def undo(self) -> None:
         """Drop the playout in progress."""
 
-def run(searches: Sequence[Search], goals: Sequence[int], seconds: float | None, threads: int) -> object:
+def run(searches: Sequence[Search], goals: Sequence[int], seconds: float | None, threads: int) -> tuple[list[int], None] | tuple[None, dict[str, object]]:
     """
     Search with native evaluators: (simulations per search, None), or (None, a report of what failed).
+    """
+
+class Damaged(ValueError):
+    pass
+
+def snapshot(search: Search) -> dict[str, object]:
+    """What a search found, as columns; the rules give the rest back."""
+
+def restore(search: Search, columns: dict[str, object]) -> None:
+    """
+    Fill a search that has not begun; raises Damaged where columns cannot be of this game and these settings.
     """

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Annotated
 
 import numpy as np
 import numpy.typing as npt
 
-from anabranch.errors import UsageError
+from anabranch.errors import GameError, UsageError
 from anabranch.evaluate.batch import Batch
 from anabranch.game.random import Random, below, fold, unit
 from anabranch.game.state import State
@@ -22,6 +23,10 @@ class Uniform:
     """Every choice equally likely, every value the same."""
 
     value: Annotated[float, "what every state is worth to every player"] = 0.0
+
+    def __post_init__(self) -> None:
+        if not math.isfinite(self.value):
+            raise UsageError(f"the value of every state must be finite, found {self.value}")
 
     def evaluate(self, batch: Batch) -> tuple[None, Floats]:
         return None, np.full((len(batch), batch.states[0].game.players), self.value)
@@ -63,6 +68,10 @@ def rollout(state: State, random: Random, max_depth: int) -> Floats:
             choices = rules.legal(data, seat)
             if game.has("same"):
                 choices = [action for action in choices if rules.same(data, seat, action) == action]
+            if not choices:
+                raise GameError(
+                    f"{game.name}: player {seat} has no legal action that stands for itself in\n{State(game, data)}"
+                )
             actions[seat] = choices[below(random, len(choices))]
         data, rewards = rules.step(data, actions)
         total += weight * np.array(rewards, np.float32).astype(np.float64)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -13,6 +12,8 @@ from anabranch.errors import GameError
 from anabranch.game.random import Random, uniform
 from anabranch.game.record import RecordView, cells
 from anabranch.game.words import CHANCE, EVENT_WORDS
+
+LARGEST_REWARD = float(np.finfo(np.float32).max)
 
 
 class InterpretedRules:
@@ -105,9 +106,11 @@ def checked_turn(game: Any, turn: Any) -> int:
 
 
 def checked_integer(game: Any, verb: str, answer: Any) -> int:
-    """Return an answer that is an integer; None and floats are slips."""
+    """Return an answer that is an id, an integer of 32 bits; None and floats are slips."""
     if not isinstance(answer, (int, np.integer)):
         raise broken(game, verb, f"{verb} must return an integer, found {answer!r}")
+    if not -(2**31) <= answer < 2**31:
+        raise broken(game, verb, f"{verb} must return an integer of 32 bits, found {answer}")
     return int(answer)
 
 
@@ -122,9 +125,9 @@ def checked_ids(game: Any, verb: str, ids: Sequence[Any], limit: int | None) -> 
 
 
 def checked_rewards(game: Any, rewards: Any) -> list[float]:
-    """Return finite rewards, one per player."""
+    """Return finite rewards, one per player; they are kept in float32, so that is how large they may be."""
     values = [float(x) for x in rewards]
-    if len(values) != game.players or not all(math.isfinite(x) for x in values):
+    if len(values) != game.players or not all(abs(x) <= LARGEST_REWARD for x in values):
         raise broken(game, "step", f"step must give {game.players} finite rewards, found {values}")
     return values
 

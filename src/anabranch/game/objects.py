@@ -11,7 +11,15 @@ import numpy.typing as npt
 
 from anabranch.errors import GameError
 from anabranch.game.game import Game, Rules
-from anabranch.game.interpreted import broken, checked_chances, checked_ids, checked_rewards, checked_turn, draw_from
+from anabranch.game.interpreted import (
+    broken,
+    checked_chances,
+    checked_ids,
+    checked_integer,
+    checked_rewards,
+    checked_turn,
+    draw_from,
+)
 from anabranch.game.random import Random
 
 
@@ -73,10 +81,14 @@ class ObjectRules:
         return checked_chances(self.game, list(self.game.chance(data)))
 
     def draw(self, data: Any, random: Random) -> int:
-        return int(self.game.draw(data, random)) if self.game.has("draw") else draw_from(self.chance(data), random)
+        if self.game.has("draw"):
+            return checked_integer(self.game, "draw", self.game.draw(data, random))
+        return draw_from(self.chance(data), random)
 
     def same(self, data: Any, player: int, action: int) -> int:
-        return int(self.game.same(data, player, action)) if self.game.has("same") else action
+        if not self.game.has("same"):
+            return action
+        return checked_integer(self.game, "same", self.game.same(data, player, action))
 
     def key(self, data: Any) -> Any:
         return self.game.key(data) if self.game.has("key") else data

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from anabranch.errors import UsageError
 from anabranch.game.state import State
+from anabranch.search.failure import reported
 from anabranch.search.result import Action, Result
 
 Floats = npt.NDArray[np.float64]
@@ -21,7 +22,7 @@ SHARED, FROZEN = 1, 2
 
 @dataclass(frozen=True)
 class EdgeView:
-    """One edge: the action (joint action, outcome) it stands for, its visits, what it is worth, and the child's number."""
+    """One edge: the action (joint action, outcome) it stands for, its visits, what it is worth, the child's number."""
 
     action: Action
     visits: int
@@ -70,7 +71,7 @@ class Graph:
         column = self._native.columns()
         edges = [
             EdgeView(row[0][0] if len(row[0]) == 1 else tuple(row[0]), row[1], np.array(row[3]), row[2], row[4])
-            for row in self._native.edges(number)
+            for row in self._edges(number)
         ]
         return NodeView(
             number=number,
@@ -80,6 +81,11 @@ class Graph:
             value=column["value"].reshape(len(self), -1)[number].copy(),
             edges=edges,
         )
+
+    def _edges(self, number: int) -> list[tuple[list[int], int, int | None, list[float], float]]:
+        rows: list[tuple[list[int], int, int | None, list[float], float]]
+        rows = reported(self._root, self._native.edges, number)
+        return rows
 
     def children(self, number: int) -> list[int]:
         """Return the numbers of a node's children, in the order they were found."""
@@ -93,7 +99,9 @@ class Graph:
         assert np.isfinite(values).all(), "values are finite"
         assert (visits[kind == 0] == 1).all(), "over nodes have one visit"
         owner = np.repeat(np.arange(size), counts)
-        inside = np.concatenate([np.arange(s, s + c) for s, c in zip(starts, counts, strict=True)] or [np.zeros(0, int)])
+        inside = np.concatenate(
+            [np.arange(s, s + c) for s, c in zip(starts, counts, strict=True)] or [np.zeros(0, int)]
+        )
         inside = inside.astype(np.int64)
         edge_visits, child, flags = (column[name][inside] for name in ("edge_visits", "edge_child", "edge_flags"))
         frozen = (flags & FROZEN) != 0
@@ -142,7 +150,8 @@ class Graph:
         shape = (game.players, game.actions)
         chances, visits, prior = np.zeros(shape), np.zeros(shape, np.int64), np.zeros(shape)
         q = np.full(shape, np.nan)
-        for player, ids, priors, counts, values in self._native.acting(0) if self._native.ready else []:
+        acting = reported(self._root, self._native.acting, 0) if self._native.ready else []
+        for player, ids, priors, counts, values in acting:
             total = sum(counts)
             prior[player, ids] = priors
             chances[player, ids] = np.array(counts) / total if total else priors
@@ -174,7 +183,7 @@ class Graph:
         number: int | None = 0
         while number is not None and number not in seen:
             seen.add(number)
-            best: tuple[Any, ...] | None = max(self._native.edges(number), key=lambda edge: edge[1], default=None)
+            best: tuple[Any, ...] | None = max(self._edges(number), key=lambda edge: edge[1], default=None)
             if best is None or best[1] == 0:
                 break
             line.append(best[0][0] if len(best[0]) == 1 else tuple(best[0]))

@@ -8,6 +8,7 @@ from typing import Any
 
 from anabranch.errors import CycleError, UsageError
 from anabranch.evaluate.batch import Batch, Evaluator, Opinion, as_evaluator, opinions
+from anabranch.game.compiled import CompiledGame
 from anabranch.game.random import Random, fold, key_of, key_of_bytes
 from anabranch.game.state import State
 from anabranch.game.words import CHANCE, OVER, as_row
@@ -252,9 +253,8 @@ class Reference:
 
     def _key(self, data: Any, creator: Node | None, actions: Iterable[int]) -> int:
         """Return a node's key: the hash of its bytes, or for objects a mix of the creator's key and the edge."""
-        key = self.rules.key(data)
-        if isinstance(key, bytes):
-            return key_of_bytes(key)
+        if isinstance(self.game, CompiledGame):
+            return key_of_bytes(self.rules.key(data))
         mixed = key_of(()) if creator is None else creator.key
         for action in actions:
             mixed = fold(mixed, action)
@@ -284,7 +284,8 @@ class Reference:
             outcome = self.rules.draw(data, random)
             data, rewards = self.rules.step(data, as_row(self.game.players, (0,), (outcome,)))
             collected = [c + formulas.single(r) for c, r in zip(collected, rewards, strict=True)]
-            key = key_of_bytes(self.rules.key(data)) if isinstance(self.rules.key(data), bytes) else fold(key, outcome)
+            records = isinstance(self.game, CompiledGame)
+            key = key_of_bytes(self.rules.key(data)) if records else fold(key, outcome)
         return [c + w for c, w in zip(collected, worth, strict=True)]
 
     def _evaluate(self, nodes: list[Node]) -> None:

@@ -3,26 +3,30 @@
 from __future__ import annotations
 
 import os
+import threading
 import time
 from collections.abc import Sequence
-from typing import Any, NoReturn
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from anabranch import _native
-from anabranch.errors import CycleError, GameError, MismatchError, UsageError
+from anabranch.errors import UsageError
 from anabranch.evaluate.batch import Batch, as_evaluator, opinions
 from anabranch.evaluate.native import Rollout
 from anabranch.game.game import Game
-from anabranch.game.random import Random
 from anabranch.game.state import State
 from anabranch.search.config import SearchConfig
+from anabranch.search.failure import raise_failure, reported, spelled
 from anabranch.search.graph import Graph
 from anabranch.search.native import native_config, native_evaluator, native_rules, supported
 from anabranch.search.reference import Reference
 from anabranch.search.result import Result
 
-FOREVER = 2**63 - 1
+FOREVER = 2**31 - 2  # the most visits a node counts
+DEFAULT = SearchConfig()
 
 
 class Root:
@@ -31,13 +35,12 @@ class Root:
     def __init__(self, searcher: Searcher, state: State, stream: int, hash_bits: int = 64) -> None:
         self.searcher = searcher
         self.state = state
+        self.stream = stream
         rules, config, evaluator, owner = searcher.translated(state.game, hash_bits)
-        try:
-            self.native = _native.Search(rules, config, evaluator, stream, state.data, owner)
-        except _native.SearchFailed as failure:
-            raise_failure(failure.args[0], state)
+        self.native = reported(state, _native.Search, rules, config, evaluator, stream, state.data, owner)
         self.simulations = 0
         self.seconds = 0.0
+        self.running = threading.Lock()
 
     @property
     def graph(self) -> Graph:
@@ -49,6 +52,12 @@ class Root:
         """What the searches so far found."""
         return self.graph.result(self.simulations, self.seconds)
 
+    def save(self, path: str | os.PathLike[str]) -> Path:
+        """Write all that was found to a file, checksummed; `Searcher.load` brings it back, to be searched on."""
+        from anabranch.search.saved import save
+
+        return save(self, path)
+
 
 class Searcher:
     """A game's search: make roots, then run them, together or one by one; graphs stay for the next run."""
@@ -58,7 +67,7 @@ class Searcher:
     ) -> None:
         self.game = game
         self.evaluator = as_evaluator(Rollout() if evaluator is None else evaluator)
-        self.config = config or SearchConfig()
+        self.config = config or DEFAULT
         if not supported(self.config):
             raise UsageError(
                 f"the engine has no {type(self.config.simultaneous).__name__} yet; ab.Reference searches with it"
@@ -71,7 +80,7 @@ class Searcher:
         self._streams = 0
 
     def translated(self, game: Game, hash_bits: int = 64) -> tuple[Any, Any, Any, Any]:
-        """Return rules, settings, evaluator and its owner as the engine takes them; settings are made once per instance."""
+        """Return rules, settings, evaluator and its owner as the engine takes them; settings are made once a game."""
         place = (id(game), hash_bits)
         if place not in self._translations:  # the game is kept too, so that its id stays its own
             made = (native_config(self.config, game, hash_bits), *native_evaluator(self.evaluator, game))
@@ -82,8 +91,24 @@ class Searcher:
         """Return a new root; each has random numbers of its own."""
         if state.game is not self.game and type(state.game) is not type(self.game):
             raise UsageError(f"this searcher plays {self.game.name}, the state is of {state.game.name}")
+        if (state.game.players, state.game.actions) != (self.game.players, self.game.actions):
+            raise UsageError(f"this searcher plays {self.game!r}, the state is of {state.game!r}, with other sizes")
+        if self.translated(state.game)[2].native != self.native:
+            raise UsageError(f"{self.game.name}: the searcher's game and the state's must both be compiled, or neither")
         self._streams += 1
         return Root(self, state, self._streams - 1)
+
+    def load(self, path: str | os.PathLike[str], *, game: Game | None = None) -> Root:
+        """Return a root that was saved; searched on, it finds what it would have found had it never been saved.
+
+        The searcher must have the game, evaluator and settings the root was searched with; `game` is for a root on
+        another instance than the searcher's. A file that is damaged or of something else is a DataError.
+        """
+        from anabranch.search.saved import load
+
+        root = load(self, path, game)
+        self._streams = max(self._streams, root.stream + 1)
+        return root
 
     def run(
         self,
@@ -99,16 +124,25 @@ class Searcher:
         playout in which it happened, and the next run goes on from there.
         """
         roots = [roots] if isinstance(roots, Root) else list(roots)
-        given = [budget for budget in (simulations, visits, seconds) if budget is not None]
-        if len(given) != 1 or not given[0] >= 0:
-            raise UsageError("give one budget, not negative: simulations=, visits= or seconds=")
+        _check_budget(simulations, visits, seconds)
         if len({id(root) for root in roots}) < len(roots):
             raise UsageError("a root was given twice")
-        goals = [
-            root.native.root_visits + simulations if simulations is not None else FOREVER if visits is None else visits
-            for root in roots
-        ]
+        with ExitStack() as stack:
+            for root in roots:
+                if root.searcher is not self:
+                    raise UsageError("a root belongs to the searcher that made it; this one was made by another")
+                if not root.running.acquire(blocking=False):
+                    raise UsageError("this root is being searched; wait for the run to end")
+                stack.callback(root.running.release)
+            self._run(roots, simulations, visits, seconds)
+            return [root.result for root in roots]
+
+    def _run(self, roots: list[Root], simulations: int | None, visits: int | None, seconds: float | None) -> None:
         before = [root.native.root_visits for root in roots]
+        goals = [
+            min(FOREVER, done + simulations) if simulations is not None else FOREVER if visits is None else visits
+            for done in before
+        ]
         started = time.perf_counter()
         try:
             if self.native:
@@ -120,12 +154,12 @@ class Searcher:
             for root, visits_before in zip(roots, before, strict=True):
                 root.simulations = root.native.root_visits - visits_before
                 root.seconds = elapsed
-        return [root.result for root in roots]
 
     def _run_native(self, roots: list[Root], goals: list[int], seconds: float | None) -> None:
         _, failure = _native.run([root.native for root in roots], goals, seconds, self.threads)
         if failure is not None:
-            raise_failure(failure, roots[failure["root"]].state)
+            report: dict[str, Any] = failure
+            raise_failure(report, roots[report["root"]].state)
 
     def _run_asking(self, roots: list[Root], goals: list[int], deadline: float | None) -> None:
         """Let all roots walk to a leaf, ask the evaluator about all leaves at once, and so on."""
@@ -164,22 +198,28 @@ class Searcher:
         states = [State(roots[number].state.game, data) for number, rows in asked for data, _ in rows]
         keys = [key for _, rows in asked for _, key in rows]
         seeds = [roots[number].native.evaluation_seed for number, rows in asked for _ in rows]
-        said = opinions(self.evaluator, Batch(states, keys, seeds))
+        try:
+            said = opinions(self.evaluator, Batch(states, keys, seeds))
+        except BaseException as error:
+            lines = "; ".join(spelled(roots[number].native.line()) for number, _ in asked[:3])
+            more = f"; and {len(asked) - 3} more" if len(asked) > 3 else ""
+            error.add_note(f"while evaluating {len(states)} states; actions from the root: {lines}{more}")
+            raise
         at = 0
         for number, rows in asked:
-            mine = said[at : at + len(rows)]
-            seats = [state.turn for state in states[at : at + len(rows)]]
+            mine, here = said[at : at + len(rows)], states[at : at + len(rows)]
             at += len(rows)
             game = roots[number].state.game
             logits: list[Any] = []
-            for opinion, acting in zip(mine, seats, strict=True):
+            for opinion, state in zip(mine, here, strict=True):
                 table = None
                 if opinion.logits is not None:
-                    assert isinstance(acting, tuple)
+                    assert isinstance(state.turn, tuple)
                     table = np.zeros((game.players, game.actions))
-                    table[list(acting)] = opinion.logits
+                    table[list(state.turn)] = opinion.logits
                 logits.append(table)
-            roots[number].native.answer(logits, np.array([opinion.values for opinion in mine]))
+            values = np.array([opinion.values for opinion in mine])
+            reported(roots[number].state, roots[number].native.answer, logits, values)
 
 
 def search(
@@ -192,7 +232,7 @@ def search(
     config: SearchConfig | None = None,
 ) -> Result:
     """Search a state and return what was found; without an evaluator, leaves are judged by random rollouts."""
-    config = config or SearchConfig()
+    config = config or DEFAULT
     budget = {"simulations": simulations, "visits": visits, "seconds": seconds}
     if not supported(config):  # averaging selectors are not in the engine yet
         return Reference(state, Rollout() if evaluator is None else evaluator, config).run(**budget)  # type: ignore[arg-type]
@@ -201,48 +241,11 @@ def search(
     return result
 
 
-def raise_failure(failure: dict[str, Any], root: State) -> NoReturn:
-    """Raise what went wrong in a game: the user's own exception where a verb raised, with the line that led there."""
-    game, state = root.game, failure["state"]
-    line = " ".join(str(row[0]) if len(row) == 1 else str(tuple(row)) for row in failure["line"]) or "none, at the root"
-    note = f"while searching {game.name}; actions from the root: {line}"
-    if failure["cause"] == "cycle":
-        raise CycleError(
-            f"{game.name} came back to a state of the same line of play, but declares no cycles. Set self.cycles = "
-            f"'bootstrap' or a number in __init__, or put what differs into the state. Actions from the root: {line}"
+def _check_budget(simulations: int | None, visits: int | None, seconds: float | None) -> None:
+    """Refuse what is not one budget: a whole number of simulations or visits, or a time."""
+    given = [budget for budget in (simulations, visits, seconds) if budget is not None]
+    whole = seconds is None and all(isinstance(count, (int, np.integer)) and count <= FOREVER for count in given)
+    if len(given) != 1 or not (whole or seconds is not None) or not given[0] >= 0:
+        raise UsageError(
+            f"give one budget, not negative and at most {FOREVER}: simulations= or visits=, whole numbers, or seconds="
         )
-    if failure["cause"] == "too_many_choices":
-        raise GameError(f"{game.name}: the joint choices of the acting players do not fit into 32 bits; {note}")
-    try:
-        if failure["exception"] is not None:
-            raise failure["exception"]
-        _repeat(game, failure, state)
-    except BaseException as error:
-        error.add_note(note)
-        raise
-    raise MismatchError(
-        f"{game.name}: {failure['verb']} failed inside the search, but not when it was called again on the same state; "
-        f"rules must be functions of their state alone. {note}"
-    )
-
-
-def _repeat(game: Game, failure: dict[str, Any], state: Any) -> None:
-    """Call the verb that failed once more, interpreted if it was compiled, so that it raises here."""
-    rules, verb = game.rules, failure["verb"]
-    if verb == "step":
-        rules.step(state, failure["actions"])
-    elif verb == "legal":
-        if not rules.legal(state, failure["player"]):
-            raise GameError(f"{game.name}: acting player {failure['player']} has no legal action in\n{State(game, state)}")
-    elif verb == "same":
-        stands = rules.same(state, failure["player"], failure["action"])
-        if not 0 <= stands < game.actions:
-            raise GameError(f"{game.name}: same returned {stands}, but ids are below {game.actions}")
-    elif verb == "draw":
-        rules.draw(state, Random(failure["random"]))
-    elif verb == "bounds":
-        low, high = rules.bounds(state)
-        if not np.isfinite([low, high]).all():
-            raise GameError(f"{game.name}: bounds must be finite, found {low}, {high}")
-    else:
-        getattr(rules, verb)(state)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from types import FunctionType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,12 +12,16 @@ from anabranch.game.native.unit import load_unit
 from anabranch.game.random import below, uniform
 from anabranch.game.words import CHANCE, IDLE, OVER
 
+if TYPE_CHECKING:
+    from anabranch.game.native.loader import Loaded
+
 # What the loop returns: 0, or 1 where a verb answered nonsense; the engine then plays the same game verb by verb and says
 # which one. `cpp/anabranch/evaluate.hpp` declares the same function for C++.
+NO_OUTCOME = -(2**32)  # outcomes have 32 bits
 
 
-def load_rollout(game: Any) -> Any:
-    """Return the compiled rollout of a game: an address, and what keeps it in memory."""
+def load_rollout(game: Any) -> Loaded:
+    """Return the compiled rollout of a game: its address, and what keeps it in memory."""
     verbs = ["turn", "legal", "step", *(verb for verb in ("chance", "draw", "same") if game.has(verb))]
     entry = Entry(verbs=tuple(verbs), arguments=_arguments, make=_make(int(game.players), int(game.actions)))
     return load_unit(game, ["rollout"], {"rollout": entry})
@@ -60,7 +64,7 @@ def _make(players: int, actions: int) -> Any:
                     return 1
                 if turn == CHANCE:
                     outcome = roll(game, state, random.cells, outcomes.cells, chances.cells)
-                    if outcome < 0:
+                    if outcome < -(2**31) or outcome >= 2**31:
                         return 1
                     joint.cells[0] = outcome
                 else:
@@ -113,7 +117,7 @@ def _standing(verbs: Verbs) -> Any:
 
 
 def _rolling(verbs: Verbs) -> Any:
-    """Draw an outcome: by the game's own `draw`, else from its list; −1 where neither gives one."""
+    """Draw an outcome: by the game's own `draw`, else from its list; NO_OUTCOME where neither gives one."""
     if "draw" in verbs:
         draw = verbs["draw"]
 
@@ -127,7 +131,7 @@ def _rolling(verbs: Verbs) -> Any:
         def roll_listed(game, state, random, outcomes, chances):  # type: ignore[no-untyped-def]
             count = chance(game, state, outcomes, chances)
             if count < 1 or count > len(outcomes):
-                return -1
+                return NO_OUTCOME
             threshold, total = uniform(random), 0.0
             for index in range(count):
                 total += chances[index]
@@ -138,6 +142,6 @@ def _rolling(verbs: Verbs) -> Any:
         return roll_listed
 
     def roll_nothing(game, state, random, outcomes, chances):  # type: ignore[no-untyped-def]
-        return -1
+        return NO_OUTCOME
 
     return roll_nothing

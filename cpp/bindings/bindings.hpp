@@ -7,3 +7,4 @@ void bind_random(nanobind::module_& m);
 void bind_rules(nanobind::module_& m);
 void bind_config(nanobind::module_& m);
 void bind_search(nanobind::module_& m);
+void bind_snapshot(nanobind::module_& m);

@@ -7,4 +7,5 @@ NB_MODULE(_native, m) {
   bind_rules(m);
   bind_config(m);
   bind_search(m);
+  bind_snapshot(m);
 }

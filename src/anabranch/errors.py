@@ -56,6 +56,10 @@ class EvaluatorError(AnabranchError):
     """An evaluator returned something that is not (logits, values) for the rows it was asked."""
 
 
+class DataError(AnabranchError):
+    """A file that cannot be used: damaged, of another version, or of something else than what it is opened for."""
+
+
 class MissingExtraError(AnabranchError, ImportError):
     """An optional dependency is not installed; the message names the extra that brings it."""
 

@@ -48,7 +48,7 @@ class Rates:
 
     names: list[str]
     rounds: list[list[float]]  # [round][contender]
-    busy: list[float]  # processor time over wall time, per contender: well below 1 means others had the core
+    cores: list[list[float]]  # [round][contender] processor time over wall time: below 1 others had the core too
 
     def rate(self, name: str) -> float:
         """Return a contender's median rate."""
@@ -59,6 +59,18 @@ class Rates:
         """Return the median over rounds of ours / theirs, each ratio from calls made next to each other."""
         a, b = self.names.index(ours), self.names.index(theirs)
         return statistics.median(row[a] / row[b] for row in self.rounds)
+
+    def share(self, name: str) -> float:
+        """Return how many cores a contender had, in the median round."""
+        at = self.names.index(name)
+        return statistics.median(row[at] for row in self.cores)
+
+    def undisturbed(self, wanted: Sequence[float]) -> Rates:
+        """Return the rounds in which every contender had at least so many cores."""
+        kept = [
+            i for i, row in enumerate(self.cores) if all(had >= need for had, need in zip(row, wanted, strict=True))
+        ]
+        return Rates(self.names, [self.rounds[i] for i in kept], [self.cores[i] for i in kept])
 
     def fastest(self, names: Sequence[str]) -> str:
         """Return the contender with the largest median rate."""
@@ -84,28 +96,25 @@ def compare(
         once = _timed(contender)[0]
         calls.append(max(1, min(200, round(slice_seconds / max(once, 1e-9)))))
     table: list[list[float]] = []
-    passed, worked = [0.0] * len(contenders), [0.0] * len(contenders)
+    cores: list[list[float]] = []
     start = time.perf_counter()
     collecting = gc.isenabled()
     gc.disable()  # or one contender pays for the rubbish of another
     try:
         while len(table) < rounds and (len(table) < 3 or time.perf_counter() - start < seconds):
-            row = [0.0] * len(contenders)
+            row, had = [0.0] * len(contenders), [0.0] * len(contenders)
             order = range(len(contenders)) if len(table) % 2 == 0 else reversed(range(len(contenders)))
             for at in order:
-                times = []
-                for _ in range(calls[at]):
-                    clocks = _timed(contenders[at])
-                    times.append(clocks[0] if wall else clocks[1])
-                    passed[at] += clocks[0]
-                    worked[at] += clocks[1]
-                row[at] = contenders[at].units / statistics.median(times)
+                clocks = [_timed(contenders[at]) for _ in range(calls[at])]
+                row[at] = contenders[at].units / statistics.median(clock[0 if wall else 1] for clock in clocks)
+                had[at] = sum(worked for _, worked in clocks) / sum(passed for passed, _ in clocks)
                 gc.collect()
             table.append(row)
+            cores.append(had)
     finally:
         if collecting:
             gc.enable()
-    return Rates([c.name for c in contenders], table, [w / p for w, p in zip(worked, passed, strict=True)])
+    return Rates([c.name for c in contenders], table, cores)
 
 
 def _timed(contender: Contender) -> tuple[float, float]:
@@ -146,9 +155,9 @@ class Row:
 
 def versus(name: str, rates: Rates, ours: str, theirs: str, bar: float | None, note: str = "") -> Row:
     """Return the line of a comparison between two contenders."""
-    details = {
+    details: dict[str, Any] = {
         "rounds": len(rates.rounds),
-        "busy": {n: round(b, 3) for n, b in zip(rates.names, rates.busy, strict=True)},
+        "cores": {n: round(rates.share(n), 3) for n in rates.names},
     }
     details["rates"] = {n: round(rates.rate(n), 1) for n in rates.names}
     details["ratio_by_round"] = [

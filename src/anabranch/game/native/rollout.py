@@ -15,8 +15,8 @@ from anabranch.game.words import CHANCE, IDLE, OVER
 if TYPE_CHECKING:
     from anabranch.game.native.loader import Loaded
 
-# What the loop returns: 0, or 1 where a verb answered nonsense; the engine then plays the same game verb by verb and says
-# which one. `cpp/anabranch/evaluate.hpp` declares the same function for C++.
+# What the loop returns: 0, or 1 where a verb answered nonsense; the engine then plays the same game verb by verb and
+# says which one. `cpp/anabranch/evaluate.hpp` declares the same function for C++.
 NO_OUTCOME = -(2**32)  # outcomes have 32 bits
 
 

@@ -15,6 +15,7 @@ help:
 	@echo "make install       just the environment, in .venv"
 	@echo "make lint types    ruff; mypy --strict"
 	@echo "make cpp-test      the engine's own tests; make cpp-sanitize runs them under ASan+UBSan and TSan"
+	@echo "make bench         against peers and bars; make signature-builds compares -O0 with -O3"
 
 # The package and what it needs to run.
 install: $(VENV)/installed

@@ -110,6 +110,25 @@ nb::list acting_at(BoundSearch& s, NodeId id) {
   return rows;
 }
 
+// The line the search expects: from the root along the most visited edge, the first of equals.
+nb::list line_of(BoundSearch& s) {
+  Search& search = *s.search;
+  const Graph& g = search.graph();
+  nb::list line;
+  std::vector<bool> seen(g.size(), false);
+  for (NodeId at = 0; at != kNone && !seen[at];) {
+    seen[at] = true;
+    const Node& node = g.nodes[at];
+    EdgeId best = node.edges;
+    for (EdgeId e = node.edges; e < node.edges + node.edge_count; ++e)
+      if (g.edge_visits[e] > g.edge_visits[best]) best = e;
+    if (node.edge_count == 0 || g.edge_visits[best] == 0) break;
+    line.append(search.actions_of(at, g.edges[best].move));
+    at = g.edges[best].child;
+  }
+  return line;
+}
+
 // The edges of a node: (actions, visits, child or None, value per player, probability).
 nb::list edges_of(BoundSearch& s, NodeId id) {
   Search& search = *s.search;
@@ -254,6 +273,13 @@ void bind_search(nb::module_& m) {
       .def("acting", [](BoundSearch& s, NodeId id) { return reporting(s, [&] { return acting_at(s, id); }); }, nb::arg("node"),
            nb::sig("def acting(self, node: int) -> list[tuple[int, list[int], list[float], list[float], list[float]]]"),
            "[(player, ids, priors, visits, values)] of the players acting at a node.")
+      .def("line", [](BoundSearch& s) { return reporting(s, [&] { return line_of(s); }); }, "[actions] along the most visited edges.")
+      .def_prop_ro("value",
+                   [](const BoundSearch& s) {
+                     const Graph& g = s.search->graph();
+                     return std::vector<double>(g.mean(0), g.mean(0) + g.players);
+                   },
+                   "Q of the root.")
       .def("edges", [](BoundSearch& s, NodeId id) { return reporting(s, [&] { return edges_of(s, id); }); }, nb::arg("node"),
            nb::sig("def edges(self, node: int) -> list[tuple[list[int], int, int | None, list[float], float]]"),
            "[(actions, visits, child, value, probability)] in creation order.")

@@ -1,7 +1,7 @@
 """The engine of anabranch."""
 
 from collections.abc import Sequence
-from typing import Annotated
+from typing import Annotated, overload
 
 import numpy
 from numpy.typing import NDArray
@@ -193,6 +193,18 @@ class Search:
         [(player, ids, priors, visits, values)] of the players acting at a node.
         """
 
+    @overload
+    def line(self) -> list:
+        """[actions] along the most visited edges."""
+
+    @overload
+    def line(self) -> list[list[int]]:
+        """The actions from the root to where the playout in progress is."""
+
+    @property
+    def value(self) -> list[float]:
+        """Q of the root."""
+
     def edges(self, node: int) -> list[tuple[list[int], int, int | None, list[float], float]]:
         """[(actions, visits, child, value, probability)] in creation order."""
 
@@ -204,9 +216,6 @@ class Search:
         """
 
     def answer(self, logits: Sequence[Annotated[NDArray[numpy.float64], dict(order='C', device='cpu', writable=False)] | None], values: Annotated[NDArray[numpy.float64], dict(order='C', device='cpu', writable=False)]) -> None: ...
-
-    def line(self) -> list[list[int]]:
-        """The actions from the root to where the playout in progress is."""
 
     def undo(self) -> None:
         """Drop the playout in progress."""

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from anabranch.errors import UsageError
 from anabranch.game.state import State
+from anabranch.game.words import CHANCE
 from anabranch.search.failure import reported
 from anabranch.search.result import Action, Result
 
@@ -157,35 +158,21 @@ class Graph:
             chances[player, ids] = np.array(counts) / total if total else priors
             visits[player, ids] = np.array(counts, np.int64)
             q[player, ids] = [value if n > 0 else np.nan for value, n in zip(values, counts, strict=True)]
-        root = self.node(0)
         fan = []
-        if root.kind == "chance":
-            fan = [(int(e.action), e.probability, e.visits, e.value) for e in root.edges]  # type: ignore[arg-type]
+        if self._root.turn_bits == CHANCE:
+            fan = [(int(e.action), e.probability, e.visits, e.value) for e in self.node(0).edges]  # type: ignore[arg-type]
+        line = reported(self._root, self._native.line)
         return Result(
             state=self._root,
             policy=chances,
             visits=visits,
             q=q,
             prior=prior,
-            value=root.value,
+            value=np.array(self._native.value),
             outcomes=sorted(fan, key=lambda row: row[0]),
-            line=self._line(),
+            line=[actions[0] if len(actions) == 1 else tuple(actions) for actions in line],
             nodes=len(self),
             simulations=simulations,
             seconds=seconds,
             graph=self,
         )
-
-    def _line(self) -> list[Action]:
-        """Follow the most visited edge (the first of equals) until nothing was visited or the line repeats itself."""
-        line: list[Action] = []
-        seen: set[int] = set()
-        number: int | None = 0
-        while number is not None and number not in seen:
-            seen.add(number)
-            best: tuple[Any, ...] | None = max(self._edges(number), key=lambda edge: edge[1], default=None)
-            if best is None or best[1] == 0:
-                break
-            line.append(best[0][0] if len(best[0]) == 1 else tuple(best[0]))
-            number = best[2]
-        return line

@@ -14,6 +14,8 @@ class Index {
   static constexpr std::uint32_t kEmpty = UINT32_MAX;
 
   std::size_t bytes() const { return slots_.bytes(); }
+  // What the next insertion takes on top of that: nothing, or a table twice as large, made while the old one is still there.
+  std::size_t growth() const { return (count_ + 1) * 8 > slots_.size() * 5 ? 2 * slots_.bytes() : 0; }
 
   // The node whose state equals the one sought, or kEmpty.
   template <class Equals>

@@ -235,6 +235,7 @@ class Search {
   void mark() {
     undo();  // a playout that was left
     playing_ = true;
+    crowded_ = limited() && graph_.bytes() + kReserve > config_.max_bytes;
     first_node_ = graph_.size();
     first_reward_ = graph_.rewards.size();
     first_prior_ = graph_.priors.size();
@@ -273,6 +274,12 @@ class Search {
       }
       path_.push_back({at, kNone});
       const std::uint32_t place = kind == Kind::chance ? draw(at) : select(at);
+      if (place == kNone) {  // no room for an edge: the playout ends before this node, which lends its Q
+        path_.pop_back();
+        graph_.nodes[at].flags &= static_cast<std::uint8_t>(~kOnPath);
+        refresh(graph_, at, config_, keep_range_);
+        return;
+      }
       path_.back().place = place;
       const Node& node = graph_.nodes[at];
       const Edge edge = graph_.edges[node.edges + place];
@@ -354,13 +361,13 @@ class Search {
         read = true;
       }
       move = chooser_.choose(graph_, at, draws_, place);
-      if (place != kNone) return place;
+      if (place != kNone || has_no_room(at)) return place;
       if (!read) load(at);
       std::fill(position_.actions.begin(), position_.actions.end(), kIdle);
       position_.actions[node.mover] = read ? position_.counted(move) : position_.choice(node.mover, move);
     } else {
       move = joint_chooser_.choose_jointly(graph_, at, draws_, place);
-      if (place != kNone) return place;
+      if (place != kNone || has_no_room(at)) return place;
       load(at);
       spread_move(at, move);
     }
@@ -472,6 +479,7 @@ class Search {
     for (std::uint32_t e = 0; e < node.edge_count; ++e)
       if (graph_.edges[node.edges + e].move == index) place = e;
     if (place != kNone && !((graph_.edges[node.edges + place].flags & kFrozen) && room)) return place;
+    if (place == kNone && has_no_room(at)) return kNone;
     load(at);
     position_.set_outcome(graph_.rules.chance ? graph_.distributions[node.choices].outcomes[index] : static_cast<std::int32_t>(index));
     step(at);
@@ -527,9 +535,15 @@ class Search {
     thawed_values_.insert(thawed_values_.end(), frozen.begin(), frozen.end());
   }
 
+  // Whether not even an edge may be added to a node. The root's always may: without them nothing would go on.
+  bool has_no_room(NodeId at) const { return crowded_ && at != 0; }
+
+  bool limited() const { return config_.max_bytes != std::numeric_limits<std::size_t>::max(); }
+
   bool full() const {
     if (graph_.size() >= config_.max_nodes) return true;
-    return config_.max_bytes != std::numeric_limits<std::size_t>::max() && graph_.bytes() + kReserve > config_.max_bytes;
+    // An eighth of the memory is left for edges that new leaves get instead of nodes.
+    return limited() && graph_.bytes() + graph_.index.growth() + kReserve + config_.max_bytes / 8 > config_.max_bytes;
   }
 
   std::uint64_t node_key(std::uint64_t hash, NodeId creator, std::uint32_t) const {
@@ -797,6 +811,7 @@ class Search {
   // What `undo` needs.
   std::size_t first_node_ = 0, first_reward_ = 0, first_prior_ = 0;
   bool playing_ = false;         // whether a playout is in progress
+  bool crowded_ = false;         // whether the memory was used up when it began
   PathStep reaching_{kNone, kNone};  // the edge whose state is in hand, where it is not yet part of the path
   std::vector<NodeId> added_;    // owners of new edges, in order
   std::vector<NodeId> settled_;  // nodes from before the playout that got their opinion in it: the root

@@ -1,0 +1,105 @@
+"""Search a state with the engine and with the reference, and demand that they agree on everything both can tell."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+import anabranch as ab
+from anabranch.search.nodes import Kind, Node
+
+TOLERANCE = 1e-9
+
+
+def compare(
+    state: ab.State,
+    evaluator: Any,
+    config: ab.SearchConfig | None = None,
+    *,
+    simulations: int = 100,
+    reference_state: ab.State | None = None,
+) -> bool:
+    """Assert that both find the same graph, node by node in creation order, and the same result.
+
+    Visits, children and actions must be equal, values equal to 1e-9; returns whether the values are equal bit for bit.
+    The reference may be given a state of its own, e.g. the same one of a game that runs interpreted.
+    """
+    searcher = ab.Searcher(state.game, evaluator, config, threads=1)
+    root = searcher.root(state)
+    (result,) = searcher.run(root, simulations=simulations)
+    result.graph.check()
+    reference = ab.Reference(reference_state or state, evaluator, config)
+    expected = reference.run(simulations=simulations)
+    expected.graph.check()
+    exact = compare_graphs(result.graph, expected.graph.nodes)
+    compare_results(result, expected)
+    return exact
+
+
+def compare_graphs(graph: Any, nodes: list[Node]) -> bool:
+    """Assert equal nodes and edges; return whether all values are equal bit for bit."""
+    assert len(graph) == len(nodes)
+    columns, numbers = graph.columns, {id(node): number for number, node in enumerate(nodes)}
+    values = columns["value"].reshape(len(nodes), -1)
+    assert [("over", "chance", "decision")[kind] for kind in columns["kind"]] == [node.kind.value for node in nodes]
+    assert columns["visits"].tolist() == [node.visits for node in nodes]
+    assert columns["key"].tolist() == [node.key for node in nodes]
+    means = np.array([node.mean for node in nodes])
+    assert np.abs(values - means).max() <= TOLERANCE
+    exact = bool((values == means).all())
+    for number, node in enumerate(nodes):
+        rows = graph._native.edges(number)
+        assert len(rows) == len(node.edges), f"node {number}"
+        for row, edge in zip(rows, node.edges.values(), strict=True):
+            actions, visits, child, value, chance = row
+            assert actions == actions_of(node, edge.move), f"node {number}"
+            assert visits == edge.visits, f"node {number}, edge {actions}"
+            assert child == (None if edge.child is None else numbers[id(edge.child)]), f"node {number}, edge {actions}"
+            if edge.visits or edge.frozen is not None or node.exact:
+                q = [edge.value(player) for player in range(len(value))]
+                assert np.abs(np.array(value) - q).max() <= TOLERANCE, f"node {number}, edge {actions}"
+                exact &= value == q
+            assert node.kind is not Kind.CHANCE or not node.outcomes or chance == edge.chance
+    return exact
+
+
+def actions_of(node: Node, move: tuple[int, ...]) -> list[int]:
+    """Return what an edge of the reference stands for: an id per acting player, or the outcome."""
+    if node.kind is Kind.CHANCE:
+        return [node.outcomes[move[0]][0] if node.outcomes else move[0]]
+    return [ids[choice] for ids, choice in zip(node.choices, move, strict=True)]
+
+
+def compare_results(result: ab.Result, expected: ab.Result) -> None:
+    """Assert that two results say the same."""
+    assert result.visits.tolist() == expected.visits.tolist()
+    for name in ("policy", "q", "prior", "value"):
+        np.testing.assert_allclose(getattr(result, name), getattr(expected, name), rtol=0, atol=TOLERANCE, err_msg=name)
+    assert result.line == expected.line
+    assert (result.nodes, result.simulations, result.action) == (
+        expected.nodes,
+        expected.simulations,
+        expected.action,
+    )
+    assert len(result.outcomes) == len(expected.outcomes)
+    for ours, theirs in zip(result.outcomes, expected.outcomes, strict=True):
+        np.testing.assert_allclose(
+            np.array([*ours[:3], *ours[3]]), np.array([*theirs[:3], *theirs[3]]), rtol=0, atol=TOLERANCE
+        )
+
+
+def midgame(game: ab.Game, plies: int, seed: int = 0) -> ab.State:
+    """Return a state some random plies into a game, before its end."""
+    dice = np.random.default_rng(seed)
+    state = game.start(seed)
+    for _ in range(plies):
+        if state.turn == ab.CHANCE:
+            following = state.step(state.draw(int(dice.integers(2**31))))[0]
+        else:
+            assert isinstance(state.turn, tuple)
+            following = state.step([int(dice.choice(state.legal(seat))) for seat in state.turn])[0]
+        if following.over:
+            break
+        state = following
+    return state

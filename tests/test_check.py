@@ -205,6 +205,31 @@ def test_check_wants_a_game_and_some_time():
         ab.check(Stones(), seconds=0.0)
 
 
+class BeginsOver(Stones):
+    def turn(self, state: Any) -> int:
+        return 0
+
+
+class MayBeginOver(Stones):
+    """Some draws of the start leave nothing to take."""
+
+    def setup(self, random: Any) -> Any:
+        return Pile(ab.below(random, 3), 0)
+
+
+def test_a_game_that_begins_over_is_found_and_says_what_it_could_not_test():
+    report = ab.check(BeginsOver(), seconds=1.0)
+    assert [violation.law for violation in report.violations] == ["start"], str(report)
+    assert "turn returned 0 = ab.OVER; a mover is ab.player(i)" in report.violations[0].seen
+    assert {"legal", "step"} <= set(report.unmet)
+    assert "could not be tested  legal, step" in str(report)
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_start_that_is_drawn_may_be_an_end(seed):
+    assert ab.check(MayBeginOver(), seconds=3.0, seed=seed, games=5).ok
+
+
 @pytest.mark.parametrize("verb", ["turn", "legal", "step", "observe", "setup"])
 @pytest.mark.parametrize("answer", [None, "nonsense", (1, 2, 3), -7, float("nan"), [[]]], ids=repr)
 def test_nonsense_never_stops_the_check(verb, answer):

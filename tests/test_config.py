@@ -5,8 +5,9 @@ from __future__ import annotations
 import dataclasses
 import math
 from functools import partial
-from typing import Annotated, Literal, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
 
+import numpy as np
 import pytest
 
 import anabranch as ab
@@ -130,3 +131,86 @@ def test_a_search_takes_one_budget(budget):
         run = search.run if isinstance(search, ab.Reference) else partial(search.searcher.run, search)
         with pytest.raises(UsageError, match="one budget"):
             run(**budget)
+
+
+GAME = ab.games.load("take_away", stones=3, compiled=False)
+SEARCHES: dict[str, Any] = {
+    "engine": lambda state, **budget: ab.search(state, **budget),
+    "searcher": lambda state, **budget: (searcher := ab.Searcher(GAME)).run(searcher.root(state), **budget),
+    "reference": lambda state, **budget: ab.Reference(state, ab.Uniform()).run(**budget),
+}
+
+
+@pytest.mark.parametrize("search", SEARCHES.values(), ids=SEARCHES)
+@pytest.mark.parametrize("wrong", [2.5, "100", 10**20, True, np.float64(3.0)], ids=repr)
+def test_a_budget_is_a_whole_number(search, wrong):
+    with pytest.raises(UsageError, match=r"one budget.*found simulations="):
+        search(GAME.start(), simulations=wrong)
+    search(GAME.start(), simulations=np.int64(2))
+
+
+@pytest.mark.parametrize(
+    ("wrong", "hint"),
+    [
+        (GAME, "game.start()"),
+        (type(GAME), "TakeAway(…).start()"),
+        ("take_away", "ab.games.load('take_away').start()"),
+        (None, ".start()"),
+    ],
+    ids=["game", "class", "name", "None"],
+)
+def test_a_search_starts_from_a_state(wrong, hint):
+    solve = [] if wrong is GAME else [lambda state, **_: ab.solve(state)]  # which takes games too
+    for search in (*SEARCHES.values(), *solve):
+        with pytest.raises(UsageError, match="takes a state, found") as caught:
+            search(wrong, simulations=1)
+        assert hint in str(caught.value)
+
+
+def test_a_searcher_takes_a_game_and_runs_roots():
+    with pytest.raises(UsageError, match=r"ab.Searcher\(state.game\)"):
+        ab.Searcher(GAME.start())  # type: ignore[arg-type]
+    with pytest.raises(UsageError, match=r"searcher.root\(state\)"):
+        ab.Searcher(GAME).run(GAME.start(), simulations=1)  # type: ignore[arg-type]
+    with pytest.raises(UsageError, match="threads must be a whole number"):
+        ab.Searcher(GAME, threads="2")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "hint"),
+    [
+        (ab.Puct(), "wrap it: ab.SearchConfig(selector=ab.Puct(…))"),
+        (ab.Exp3(), "wrap it: ab.SearchConfig(simultaneous=ab.Exp3(…))"),
+        ({}, "make one: ab.SearchConfig(…)"),
+        (ab.SearchConfig, "found the class SearchConfig"),
+    ],
+    ids=["selector", "simultaneous", "dict", "class"],
+)
+def test_settings_are_a_search_config(wrong, hint):
+    for search in (partial(ab.search, simulations=1), partial(ab.Reference, evaluator=ab.Uniform())):
+        with pytest.raises(UsageError) as caught:
+            search(GAME.start(), config=wrong)
+        assert hint in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("part", "settings"),
+    [
+        (ab.SearchConfig, {"seed": 1.5}),
+        (ab.SearchConfig, {"max_nodes": "3"}),
+        (ab.Chance, {"draws": 1.5}),
+        (ab.Chance, {"exact_up_to": True}),
+    ],
+    ids=str,
+)
+def test_a_setting_that_counts_is_a_whole_number(part, settings):
+    with pytest.raises(UsageError, match=f"{next(iter(settings))} must be a whole number"):
+        part(**settings)
+
+
+def test_integers_of_numpy_are_integers():
+    """A seed from an array draws what the same seed draws."""
+    configs = [ab.SearchConfig(seed=seed) for seed in (7, np.int64(7))]
+    assert configs[0] == configs[1]
+    first, second = (ab.search(GAME.start(), simulations=20, config=config) for config in configs)
+    assert (first.visits == second.visits).all()

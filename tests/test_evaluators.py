@@ -155,6 +155,8 @@ def test_only_evaluators_evaluate():
     assert function.evaluate(batch_of(ab.games.load("tic_tac_toe", compiled=False)))[1].shape == (ROWS, 2)
     with pytest.raises(UsageError, match="found int"):
         as_evaluator(3)
+    with pytest.raises(UsageError, match=r"found the class Rollout; make one: Rollout\(\)"):
+        as_evaluator(ab.Rollout)
 
 
 def test_an_evaluator_that_fails_leaves_the_search_as_it_was():

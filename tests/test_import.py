@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import ast
 import importlib
+import inspect
+import pydoc
 import re
 import subprocess
 import sys
@@ -13,6 +15,7 @@ import pytest
 from tests.sources import PACKAGE, ROOT, tree_of
 
 import anabranch as ab
+from anabranch.errors import UsageError
 
 QUICK = 0.3  # seconds
 
@@ -90,3 +93,19 @@ def test_all_places_give_the_same_version():
     latest = re.search(r"^## \[?([\d.]+)", (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"), re.MULTILINE)
     assert latest is not None
     assert latest[1] == ab.__version__
+
+
+def test_search_shows_how_it_is_called():
+    """The callable package has the signature of its function, and its help begins with a call."""
+    assert list(inspect.signature(ab.search).parameters)[:2] == ["state", "simulations"]  # type: ignore[arg-type]
+    help_text = pydoc.render_doc(ab.search, renderer=pydoc.plaintext)
+    for word in ("ab.search(state, simulations=1000)", "seconds=", "evaluator=", "config=", "result.action"):
+        assert word in help_text
+
+
+def test_a_misspelt_argument_of_search_is_named():
+    state = ab.games.load("take_away", stones=3, compiled=False).start()
+    with pytest.raises(UsageError, match=r"'simulation'.*'simulations'"):
+        ab.search(state, simulation=100)  # type: ignore[call-arg]
+    with pytest.raises(UsageError, match=r"write ab.search\(state, simulations=1000\)"):
+        ab.search(state, 100)  # type: ignore[misc]

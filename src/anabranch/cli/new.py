@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import keyword
+import sys
 from dataclasses import dataclass
 from importlib import resources
+from importlib.machinery import PathFinder
 from pathlib import Path
 from typing import Annotated
 
@@ -40,6 +42,8 @@ def write_template(name: str, folder: Path, *, objects: bool = False) -> tuple[P
     """Write `name.py` into a folder and return its path and the name of its class; nothing is overwritten."""
     if not name.isidentifier() or keyword.iskeyword(name):
         raise UsageError(f"{name!r} cannot name a Python file; use letters, digits and _, e.g. my_game")
+    if name in sys.stdlib_module_names or _installed(name):
+        raise UsageError(f"there is a module {name!r} already, which {name}.py would hide; choose another name")
     if not folder.is_dir():
         raise UsageError(f"there is no folder {folder}")
     member = "".join(word[:1].upper() + word[1:] for word in name.split("_")) or "Game"
@@ -52,3 +56,9 @@ def write_template(name: str, folder: Path, *, objects: bool = False) -> tuple[P
     except FileExistsError:
         raise UsageError(f"{path} exists already and is left as it is; choose another name or --folder") from None
     return path, member
+
+
+def _installed(name: str) -> bool:
+    """Whether a package of that name is installed; files of one's own elsewhere do not count."""
+    places = [place for place in sys.path if Path(place).name in ("site-packages", "dist-packages")]
+    return name == "anabranch" or PathFinder.find_spec(name, places) is not None

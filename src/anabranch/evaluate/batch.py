@@ -86,6 +86,8 @@ class Function:
 
 def as_evaluator(given: Any) -> Evaluator:
     """Return an evaluator for an object with `evaluate` or for any callable."""
+    if isinstance(given, type):
+        raise UsageError(f"an evaluator is an object, found the class {given.__name__}; make one: {given.__name__}()")
     if isinstance(given, Evaluator):
         return given
     if callable(given):

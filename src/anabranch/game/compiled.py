@@ -12,7 +12,8 @@ from anabranch.errors import GameError
 from anabranch.game.game import Game, Rules
 from anabranch.game.interpreted import InterpretedRules
 from anabranch.game.random import Random
-from anabranch.game.record import cells, pack
+from anabranch.game.record import RecordView, cells, pack
+from anabranch.game.state import State
 from anabranch.game.words import VERB_ARGUMENTS, VERBS
 
 _OWN = ("state", "key_record", "compiled")
@@ -97,6 +98,10 @@ class CompiledGame(Game):
         value = np.frombuffer(data, self.state)[0][name]
         # With items as Python ints, as interpreted verbs see them: `text` may use the same helpers, 100 + 100 is 200.
         return cells(value.copy()) if isinstance(value, np.ndarray) else value.item()
+
+    def text(self, state: State) -> str:
+        """Draw a state in characters: its fields, if the game knows nothing better."""
+        return repr(RecordView(self.state, bytearray(state.data)))
 
     def replace(self, data: bytes, **fields: Any) -> bytes:
         """Return record bytes with some fields changed: how exact positions are set up in tests and tools."""

@@ -6,13 +6,14 @@ import inspect
 from abc import ABCMeta
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
 import numpy.typing as npt
 
 from anabranch.errors import GameError, UnknownNameError, UsageError
 from anabranch.game.random import Random, key_of
+from anabranch.game.spelling import misspelt
 from anabranch.game.state import State
 from anabranch.game.symmetry import Symmetry
 from anabranch.game.words import OPTIONAL, REQUIRED
@@ -74,21 +75,31 @@ class Game(metaclass=GameType):
         for name in ("players", "actions"):
             value = getattr(self, name, None)
             if not isinstance(value, (int, np.integer)) or value < 1:
-                raise GameError(f"{self.name}: __init__ must set self.{name} to a positive integer, found {value!r}")
+                slip = misspelt(self, Game) if value is None else None
+                raise GameError(
+                    f"{self.name}: __init__ must set self.{name} to a positive integer, found {value!r}"
+                    + (f". {slip}" if slip else "")
+                )
         if self.players > 62:
             raise GameError(f"{self.name}: at most 62 players, found {self.players}")
-        low, high = self.returns
-        if not (np.isfinite(low) and np.isfinite(high) and low <= high):
-            raise GameError(f"{self.name}: self.returns must be finite (low, high), found {self.returns!r}")
-        if not 0.0 <= self.discount <= 1.0:
+        if not _is_range(self.returns):
+            raise GameError(
+                f"{self.name}: self.returns must be two finite numbers (low, high), low ≤ high, e.g. (-1.0, 1.0); "
+                f"found {self.returns!r}"
+            )
+        if not isinstance(self.discount, (int, float, np.number)) or not 0.0 <= self.discount <= 1.0:
             raise GameError(f"{self.name}: self.discount must lie in [0, 1], found {self.discount!r}")
         if isinstance(self.cycles, str) and self.cycles != "bootstrap":
             raise GameError(f"{self.name}: self.cycles is None, 'bootstrap' or a number, found {self.cycles!r}")
         for verb in REQUIRED:
             if not self.has(verb):
-                raise GameError(f"{self.name}: the verb {verb!r} is missing")
+                slip = misspelt(self, Game)
+                raise GameError(f"{self.name}: the verb {verb!r} is missing" + (f". {slip}" if slip else ""))
         if self.has("observe") and self.observation is None:
             raise GameError(f"{self.name}: observe needs self.observation, the shape of what it writes")
+        slip = misspelt(self, Game)
+        if slip:
+            raise GameError(f"{self.name}: {slip}")
         self._sealed = True
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -159,3 +170,30 @@ class Game(metaclass=GameType):
     def _identity(self) -> Any:
         """What makes two instances of one class the same game."""
         return self._arguments
+
+    # A game goes to another process as what it was made from, and is made again there.
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        args, kwargs = self._arguments
+        return _remade, (type(self), args, kwargs, getattr(self, "compiled", True))
+
+    def __copy__(self) -> Self:
+        return self  # it never changes
+
+    def __deepcopy__(self, memo: Any) -> Self:
+        return self
+
+
+def _remade(kind: type[Game], args: tuple[Any, ...], kwargs: tuple[tuple[str, Any], ...], compiled: bool) -> Game:
+    """Return a game made again."""
+    game: Game = kind(*args, compiled=compiled, **dict(kwargs))  # type: ignore[call-arg]
+    return game
+
+
+def _is_range(given: Any) -> bool:
+    """Whether something is two finite numbers, the lower one first."""
+    try:
+        low, high = (float(end) for end in given)
+    except (TypeError, ValueError):
+        return False
+    return bool(np.isfinite(low) and np.isfinite(high) and low <= high)

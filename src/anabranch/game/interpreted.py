@@ -43,7 +43,10 @@ class InterpretedRules:
 
     def step(self, data: bytes, actions: Sequence[int]) -> tuple[bytes, list[float]]:
         view, rewards = self._view(data), np.zeros(self.game.players)
-        self.game.step(view, cells(np.array(actions, np.int32)), rewards)
+        answer: Any = self.game.step(view, cells(np.array(actions, np.int32)), rewards)
+        if answer is not None:
+            must = "step works in place and returns nothing: change state.field, write into rewards[player]"
+            raise broken(self.game, "step", f"{must}; it returned {answer!r}")
         return bytes(view), checked_rewards(self.game, rewards)
 
     def chance(self, data: bytes) -> list[tuple[int, float]]:

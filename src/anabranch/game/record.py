@@ -23,7 +23,13 @@ def record(**fields: FieldType | tuple[FieldType, int | tuple[int, ...]]) -> np.
     if not fields:
         raise UsageError("a record needs at least one field, e.g. ab.record(ply=np.int16)")
     for name, declared in fields.items():
-        kind = _base(declared)
+        try:
+            kind = _base(declared)
+        except (TypeError, ValueError):
+            raise UsageError(
+                f"field {name!r} is declared as {declared!r}; a field is a type or (type, shape), "
+                f"e.g. ab.record({name}=np.int8) or ab.record({name}=(np.int8, 3))"
+            ) from None
         if kind.name not in STATE_TYPES:
             raise UsageError(f"field {name!r} has type {kind.name}; a state holds only {', '.join(STATE_TYPES)}")
     return pack(fields)

@@ -21,16 +21,28 @@ class State:
 
     __slots__ = ("_turn", "data", "game")
 
+    game: Game
+    data: Any
+    _turn: int | None  # asked once
+
     def __init__(self, game: Game, data: Any) -> None:
-        self.game = game
-        self.data = data  # the record's bytes, or the state object of an object game
-        self._turn: int | None = None
+        assign = object.__setattr__
+        assign(self, "game", game)
+        assign(self, "data", data)  # the record's bytes, or the state object of an object game
+        assign(self, "_turn", None)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise AttributeError(f"a state never changes, so {name!r} cannot be set; state.step(action) gives the next one")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return State, (self.game, self.data)
 
     @property
     def turn_bits(self) -> int:
         """The turn as the game says it: OVER, CHANCE, or acting players as bits."""
         if self._turn is None:
-            self._turn = self.game.rules.turn(self.data)
+            object.__setattr__(self, "_turn", self.game.rules.turn(self.data))
+            assert self._turn is not None
         return self._turn
 
     @property
@@ -86,6 +98,8 @@ class State:
         """Return an outcome drawn from the chances here with the given random numbers."""
         if self.turn_bits != CHANCE:
             raise UsageError(f"only chance states draw: {self._situation()}")
+        if not isinstance(random, Random):
+            raise UsageError(f"sample takes random numbers, ab.Random(seed), found {random!r}")
         return self.game.rules.draw(self.data, random)
 
     def observe(self, player: int | None = None) -> npt.NDArray[np.float32]:
@@ -122,7 +136,7 @@ class State:
         turn, players = self.turn_bits, self.game.players
         if turn == OVER:
             raise IllegalActionError(f"the game is over, nothing can be played: {self.game.name}\n{self}")
-        given = [int(action)] if isinstance(action, (int, np.integer)) else [int(a) for a in action]
+        given = self._entries(action)
         row = [IDLE] * players
         if turn == CHANCE:
             # Outcomes that only `draw` knows cannot be listed; the game's own step judges them.
@@ -137,13 +151,34 @@ class State:
                 raise IllegalActionError(f"{action} moves a player who is not acting: {self._situation()}")
             given = [given[seat] for seat in seats]
         if len(given) != len(seats):
-            raise IllegalActionError(f"{action} has {len(given)} entries: {self._situation()}")
+            count, wanted = len(given), len(seats)
+            raise IllegalActionError(
+                f"{action} is {count} {'action' if count == 1 else 'actions'}, but {wanted} "
+                f"{'player acts' if wanted == 1 else 'players act'}: {self._situation()}; give one action each, "
+                f"or one per player with ab.IDLE for the others"
+            )
         for seat, choice in zip(seats, given, strict=True):
             legal = self.game.rules.legal(self.data, seat)
             if choice not in legal:
                 raise IllegalActionError(f"action {choice} is not legal for player {seat}; legal: {legal}\n{self}")
             row[seat] = choice
         return row
+
+    def _entries(self, action: Any) -> list[int]:
+        """Return the ids in an action, an outcome or a joint action."""
+        if isinstance(action, (int, np.integer)):
+            return [int(action)]
+        if isinstance(action, str):
+            raise UsageError(
+                f"{action!r} is text, and step takes the id of an action; game.parse_action({action!r}) reads a name"
+            )
+        several = isinstance(action, Sequence) or (isinstance(action, np.ndarray) and action.ndim > 0)
+        entries: list[Any] = list(action) if several else [None]
+        if not all(isinstance(entry, (int, np.integer)) for entry in entries):
+            raise UsageError(
+                f"step takes an integer id, or a tuple of one per acting player, found {action!r}: {self._situation()}"
+            )
+        return [int(entry) for entry in entries]
 
     def _situation(self) -> str:
         turn = self.turn

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import math
 from dataclasses import dataclass, field, fields
+from numbers import Integral
 from typing import Annotated, Any, Literal, TypeAlias, get_args, get_origin, get_type_hints
 
 from anabranch.errors import UnknownNameError, UsageError
@@ -26,13 +27,19 @@ def _hints(part: type) -> dict[str, Any]:
 
 
 def _check_fields(part: Any) -> None:
-    """Refuse a word that is none of the field's words, naming the nearest, and numbers that are not finite."""
+    """Refuse a word that is none of the field's words, naming the nearest, and numbers not finite or not whole."""
     for name, hint in _hints(type(part)).items():  # type: ignore[arg-type]
         value, where = getattr(part, name), f"{type(part).__name__}.{name}"
         if get_origin(hint) is Literal and value not in get_args(hint):
             raise UnknownNameError(where, str(value), get_args(hint))
-        if hint is float:
+        if value is None and type(None) in get_args(hint):
+            continue
+        if hint in (float, float | None):
             _require(isinstance(value, (int, float)) and math.isfinite(value), where, value, "a finite number")
+        if hint in (int, int | None):
+            whole = isinstance(value, Integral) and not isinstance(value, bool)
+            _require(whole, where, value, "a whole number")
+            object.__setattr__(part, name, int(value))  # NumPy's integers would overflow where seeds are folded
         if hint is FirstPlay:
             _require(isinstance(value, FirstPlay), where, value, "a FirstPlay, e.g. ab.FirstPlay.parent()")
 
@@ -82,17 +89,19 @@ class Puct:
     c_base: Annotated[float, "visits at which that growth sets in"] = 19652.0
     c_off: Annotated[float, "added to the visits inside the logarithm"] = 1.0
     epsilon: Annotated[float, "added to the visits under the root; 0 ignores the prior at the first choice"] = 1.0
-    scale: Annotated[Scale, "how values are mapped before the bonus is added"] = "auto"
+    scale: Annotated[Scale, "how values are mapped before the bonus is added; see below"] = "auto"
     first_play: Annotated[FirstPlay, "what an untried choice is worth"] = FirstPlay.reduced(0.2)
     w0: Annotated[float, "how many visits the first-play value weighs in a tried choice's value"] = 0.0
-    weights: Annotated[Weights, "how a simultaneous player weighs the others' replies"] = "D"
-    ties: Annotated[Ties, "which of equal scores wins"] = "first"
+    weights: Annotated[
+        Weights, "how a simultaneous player weighs the others' replies: by D visits, A priors, B visits of each, C both"
+    ] = "D"
+    ties: Annotated[Ties, "which of equal scores wins: the first, or a random one"] = "first"
 
     def __post_init__(self) -> None:
+        _check_fields(self)
         _require(self.c_base > 0, "c_base", self.c_base, "positive")
         _require(self.epsilon >= 0, "epsilon", self.epsilon, "at least 0")
         _require(self.w0 >= 0, "w0", self.w0, "at least 0")
-        _check_fields(self)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -100,25 +109,28 @@ class Ucb1:
     """UCB1 (Auer et al. 2002), for search without priors: untried choices first, then value plus √(ln S / N)."""
 
     c: Annotated[float, "exploration weight"] = math.sqrt(2.0)
-    scale: Annotated[Scale, "how values are mapped before the bonus is added"] = "auto"
+    scale: Annotated[Scale, "how values are mapped before the bonus is added; see below"] = "auto"
     first_play: Annotated[FirstPlay, "what an untried choice is worth, where w0 lets it count"] = FirstPlay.parent()
     w0: Annotated[float, "how many visits the first-play value weighs in a tried choice's value"] = 0.0
-    weights: Annotated[Weights, "how a simultaneous player weighs the others' replies"] = "D"
-    ties: Annotated[Ties, "which of equal scores wins"] = "first"
+    weights: Annotated[
+        Weights, "how a simultaneous player weighs the others' replies: by D visits, A priors, B visits of each, C both"
+    ] = "D"
+    ties: Annotated[Ties, "which of equal scores wins: the first, or a random one"] = "first"
 
     def __post_init__(self) -> None:
+        _check_fields(self)
         _require(self.c >= 0, "c", self.c, "at least 0")
         _require(self.w0 >= 0, "w0", self.w0, "at least 0")
-        _check_fields(self)
 
 
 @dataclass(frozen=True, kw_only=True)
 class VirtualLoss:
     """What visits in flight do to the choices they took."""
 
-    mode: Annotated[Literal["loss", "visits", "off"], "count as visits that lost, as visits only, or not at all"] = (
-        "loss"
-    )
+    mode: Annotated[
+        Literal["loss", "visits", "off"],
+        "count as visits that lost (loss), as visits only (visits), or not at all (off)",
+    ] = "loss"
 
     def __post_init__(self) -> None:
         _check_fields(self)
@@ -129,12 +141,15 @@ class RegretMatching:
     """Regret matching+ at simultaneous nodes: its average strategy converges to equilibrium (two players, zero sum)."""
 
     exploration: Annotated[float, "share of uniform play in what is drawn"] = 0.2
-    view: Annotated[Literal["difference", "own"], "what a player maximises; more than two acting: own"] = "difference"
+    view: Annotated[
+        Literal["difference", "own"],
+        "what a player maximises: its return less the other's, or its own (always own for > 2)",
+    ] = "difference"
     value: Annotated[ValueKind, "a node's value: of the average strategies, or the mean of its visits"] = "strategy"
 
     def __post_init__(self) -> None:
-        _require(0.0 < self.exploration <= 1.0, "exploration", self.exploration, "in (0, 1]")
         _check_fields(self)
+        _require(0.0 < self.exploration <= 1.0, "exploration", self.exploration, "in (0, 1]")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -146,9 +161,9 @@ class MatrixGame:
     value: Annotated[ValueKind, "a node's value: of the average strategies, or the mean of its visits"] = "strategy"
 
     def __post_init__(self) -> None:
+        _check_fields(self)
         _require(0.0 < self.exploration <= 1.0, "exploration", self.exploration, "in (0, 1]")
         _require(self.growth >= 0, "growth", self.growth, "at least 0")
-        _check_fields(self)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -158,6 +173,7 @@ class Exp3:
     exploration: Annotated[float, "share of uniform play, also the learning rate"] = 0.2
 
     def __post_init__(self) -> None:
+        _check_fields(self)
         _require(0.0 < self.exploration <= 1.0, "exploration", self.exploration, "in (0, 1]")
 
 
@@ -174,13 +190,13 @@ class Chance:
     offset: Annotated[float | None, "where the spread starts, at every node; None: drawn for each node"] = None
 
     def __post_init__(self) -> None:
+        _check_fields(self)
         _require(self.exact_up_to >= 0, "exact_up_to", self.exact_up_to, "at least 0")
         _require(self.draws >= 1, "draws", self.draws, "at least 1")
         _require(self.widen is None or self.widen > 0, "widen", self.widen, "positive")
         _require(0.0 <= self.widen_power <= 1.0, "widen_power", self.widen_power, "in [0, 1]")
         _require(self.widen_cap is None or self.widen_cap >= 1, "widen_cap", self.widen_cap, "at least 1")
         _require(self.offset is None or 0.0 <= self.offset < 1.0, "offset", self.offset, "in [0, 1)")
-        _check_fields(self)
 
     def limit(self, visits: int) -> int | None:
         """Return how many outcomes may have children at the given number of draws: K(N) = min(cap, ⌈c·N^α⌉)."""
@@ -202,9 +218,9 @@ class Transposition:
     leak: Annotated[float, "stop: the probability of walking on all the same"] = 0.0
 
     def __post_init__(self) -> None:
+        _check_fields(self)
         _require(self.rho > 0, "rho", self.rho, "positive")
         _require(0.0 <= self.leak <= 1.0, "leak", self.leak, "in [0, 1]")
-        _check_fields(self)
 
 
 Selector: TypeAlias = Puct | Ucb1
@@ -227,6 +243,7 @@ class SearchConfig:
     seed: Annotated[int, "decides every random draw of the search"] = 0
 
     def __post_init__(self) -> None:
+        _check_fields(self)
         _require(self.max_nodes is None or self.max_nodes >= 1, "max_nodes", self.max_nodes, "at least 1")
         _require(self.max_bytes is None or self.max_bytes >= 65_536, "max_bytes", self.max_bytes, "at least 65536")
         for part in fields(self):

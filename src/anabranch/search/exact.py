@@ -10,6 +10,7 @@ import numpy.typing as npt
 from anabranch.errors import CycleError, GameError, MissingExtraError, UsageError
 from anabranch.game.game import Game
 from anabranch.game.state import State
+from anabranch.search.arguments import checked_state
 from anabranch.search.finite import FiniteGame, Position, components, describe_loop, explore
 
 Floats = npt.NDArray[np.float64]
@@ -37,9 +38,7 @@ def solve(start: State | Game, max_states: int = 1_000_000, tolerance: float = 1
     A game whose `cycles` are "bootstrap" is iterated, loop by loop, until no value of the loop changes by more than
     `tolerance` in a sweep, from 0: the limit of longer and longer games. Other cycles are a CycleError.
     """
-    if isinstance(start, Game):
-        start = start.start()
-    finite = explore(start, max_states)
+    finite = explore(start.start() if isinstance(start, Game) else checked_state(start), max_states)
     game, _, _, positions = finite
     values = np.zeros((len(positions), game.players))
     for component in components(positions):

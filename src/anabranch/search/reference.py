@@ -6,13 +6,14 @@ import time
 from collections.abc import Generator, Iterable
 from typing import Any
 
-from anabranch.errors import CycleError, UsageError
+from anabranch.errors import CycleError
 from anabranch.evaluate.batch import Batch, Evaluator, Opinion, as_evaluator, opinions
 from anabranch.game.compiled import CompiledGame
 from anabranch.game.random import Random, fold, key_of, key_of_bytes
 from anabranch.game.state import State
 from anabranch.game.words import CHANCE, OVER, as_row
 from anabranch.search import formulas
+from anabranch.search.arguments import check_budget, checked_config, checked_state
 from anabranch.search.config import SearchConfig
 from anabranch.search.draws import Draws, Purpose
 from anabranch.search.nodes import Edge, Kind, Move, Node, ReferenceGraph, Values
@@ -27,19 +28,17 @@ class Reference:
     """One root and its graph, searched one playout at a time; `run` may be called again and goes on."""
 
     def __init__(self, state: State, evaluator: Any, config: SearchConfig | None = None, *, stream: int = 0) -> None:
-        self.game = state.game
+        self.game = checked_state(state).game
         self.rules = state.game.rules
         self.evaluator: Evaluator = as_evaluator(evaluator)
-        self.config = config or SearchConfig()
+        self.config = checked_config(config)
         self.draws = Draws(self.config.seed, stream)
         self.graph = ReferenceGraph(self.game)
         self.root = self._add(state, self._key(state.data, None, []))
 
     def run(self, *, simulations: int | None = None, visits: int | None = None, seconds: float | None = None) -> Result:
         """Add simulations, or search until the root has so many visits, or until the time is up."""
-        given = [budget for budget in (simulations, visits, seconds) if budget is not None]
-        if len(given) != 1 or not given[0] >= 0:
-            raise UsageError("give one budget, not negative: simulations=, visits= or seconds=")
+        check_budget(simulations, visits, seconds)
         started = time.perf_counter()
         goal = self.root_visits + simulations if simulations is not None else visits
         if self.root.kind is Kind.DECISION and self.root.opinion is None:

@@ -18,15 +18,13 @@ from anabranch.evaluate.batch import Batch, as_evaluator, opinions
 from anabranch.evaluate.native import Rollout
 from anabranch.game.game import Game
 from anabranch.game.state import State
+from anabranch.search.arguments import FOREVER, check_budget, checked_config, checked_game, checked_state
 from anabranch.search.config import SearchConfig
 from anabranch.search.failure import raise_failure, reported, spelled
 from anabranch.search.graph import Graph
 from anabranch.search.native import native_config, native_evaluator, native_rules, supported
 from anabranch.search.reference import Reference
 from anabranch.search.result import Result
-
-FOREVER = 2**31 - 2  # the most visits a node counts
-DEFAULT = SearchConfig()
 
 
 class Root:
@@ -65,15 +63,15 @@ class Searcher:
     def __init__(
         self, game: Game, evaluator: Any = None, config: SearchConfig | None = None, *, threads: int | None = None
     ) -> None:
-        self.game = game
+        self.game = checked_game(game)
         self.evaluator = as_evaluator(Rollout() if evaluator is None else evaluator)
-        self.config = config or DEFAULT
+        self.config = checked_config(config)
         if not supported(self.config):
             raise UsageError(
                 f"the engine has no {type(self.config.simultaneous).__name__} yet; ab.Reference searches with it"
             )
-        if threads is not None and threads < 1:
-            raise UsageError(f"threads must be at least 1, found {threads}")
+        if threads is not None and (not isinstance(threads, int) or threads < 1):
+            raise UsageError(f"threads must be a whole number, at least 1, found {threads!r}")
         self.threads = threads or min(os.cpu_count() or 1, 64)
         self._translations: dict[tuple[int, int], tuple[Game, tuple[Any, Any, Any]]] = {}
         self.native = self.translated(game)[2].native
@@ -89,6 +87,7 @@ class Searcher:
 
     def root(self, state: State) -> Root:
         """Return a new root; each has random numbers of its own."""
+        state = checked_state(state)
         if state.game is not self.game and type(state.game) is not type(self.game):
             raise UsageError(f"this searcher plays {self.game.name}, the state is of {state.game.name}")
         if (state.game.players, state.game.actions) != (self.game.players, self.game.actions):
@@ -123,12 +122,16 @@ class Searcher:
         An exception in the game or the evaluator comes out as it was raised; every graph is then as it was before the
         playout in which it happened, and the next run goes on from there.
         """
-        roots = [roots] if isinstance(roots, Root) else list(roots)
-        _check_budget(simulations, visits, seconds)
+        roots = [roots] if isinstance(roots, (Root, State)) else list(roots)
+        check_budget(simulations, visits, seconds)
         if len({id(root) for root in roots}) < len(roots):
             raise UsageError("a root was given twice")
         with ExitStack() as stack:
             for root in roots:
+                if not isinstance(root, Root):
+                    raise UsageError(
+                        "run takes roots, which keep what was found: searcher.run(searcher.root(state), …)"
+                    )
                 if root.searcher is not self:
                     raise UsageError("a root belongs to the searcher that made it; this one was made by another")
                 if not root.running.acquire(blocking=False):
@@ -232,20 +235,10 @@ def search(
     config: SearchConfig | None = None,
 ) -> Result:
     """Search a state and return what was found; without an evaluator, leaves are judged by random rollouts."""
-    config = config or DEFAULT
+    state, config = checked_state(state), checked_config(config)
     budget = {"simulations": simulations, "visits": visits, "seconds": seconds}
     if not supported(config):  # averaging selectors are not in the engine yet
         return Reference(state, Rollout() if evaluator is None else evaluator, config).run(**budget)  # type: ignore[arg-type]
     searcher = Searcher(state.game, evaluator, config, threads=1)
     (result,) = searcher.run(searcher.root(state), **budget)  # type: ignore[arg-type]
     return result
-
-
-def _check_budget(simulations: int | None, visits: int | None, seconds: float | None) -> None:
-    """Refuse what is not one budget: a whole number of simulations or visits, or a time."""
-    given = [budget for budget in (simulations, visits, seconds) if budget is not None]
-    whole = seconds is None and all(isinstance(count, (int, np.integer)) and count <= FOREVER for count in given)
-    if len(given) != 1 or not (whole or seconds is not None) or not given[0] >= 0:
-        raise UsageError(
-            f"give one budget, not negative and at most {FOREVER}: simulations= or visits=, whole numbers, or seconds="
-        )

@@ -13,6 +13,7 @@ from anabranch.game.check.subject import Broken, Position, Row, Subject, content
 from anabranch.game.compiled import CompiledGame
 from anabranch.game.game import Rules
 from anabranch.game.random import Random, fold
+from anabranch.game.record import RecordView
 from anabranch.game.words import CHANCE, acting
 
 SOME = 6  # how many actions, and how many moves, a question about each is put for
@@ -192,7 +193,7 @@ def show(subject: Subject, answer: Any) -> str:
         and isinstance(subject.game, CompiledGame)
         and len(answer) == subject.game.state.itemsize
     ):
-        return str(np.frombuffer(answer, subject.game.state)[0])
+        return repr(RecordView(subject.game.state, bytearray(answer)))
     if isinstance(answer, tuple) and answer and isinstance(answer[0], bytes):
         return f"({', '.join(show(subject, part) for part in answer)})"
     text = repr(answer)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from anabranch.game.check.answers import alike
+from anabranch.game.check.answers import alike, show
 from anabranch.game.check.law import Finding, law
 from anabranch.game.check.subject import Position, Row, Subject, compact, contents
 from anabranch.game.compiled import CompiledGame
@@ -36,9 +36,9 @@ def same_way_same_state(subject: Subject, position: Position) -> Iterator[Findin
         yield Finding(f"a state cannot be hashed: {error}")
         return
     if not alike(again.data, position.data):
-        yield Finding(f"the same moves lead to {position.data!r}, then to {again.data!r}")
+        yield Finding(f"the same moves lead to {show(subject, position.data)}, then to {show(subject, again.data)}")
     elif numbers[0] != numbers[1]:
-        yield Finding(f"equal states hash to {numbers[0]} and {numbers[1]}: {position.data!r}")
+        yield Finding(f"equal states hash to {numbers[0]} and {numbers[1]}: {show(subject, position.data)}")
     if isinstance(subject.game, CompiledGame):
         record = np.frombuffer(position.data, subject.game.state)
         for name, (kind, *_) in (subject.game.state.fields or {}).items():

@@ -10,9 +10,20 @@ from anabranch.game.check.answers import alike, show
 from anabranch.game.check.law import Finding, law
 from anabranch.game.check.subject import Position, Row, Subject
 from anabranch.game.random import below
-from anabranch.game.words import acting, as_row
+from anabranch.game.words import OVER, acting, as_row
 
 REPLIES = 16  # how many replies of the others a choice is compared against
+
+
+@law("start", at=("start",))
+def games_begin(subject: Subject, position: Position) -> Iterator[Finding]:
+    """A game does not begin over."""
+    if subject.turn(position) != OVER:
+        return
+    if any(subject.turn(subject.start(position.seed + later)) != OVER for later in range(1, 8)):
+        return  # a drawn start may happen to be an end
+    hint = "" if subject.game.has("setup") else "; without a setup verb the first state is all zeros"
+    yield Finding(f"the start state is over: turn returned 0 = ab.OVER; a mover is ab.player(i){hint}")
 
 
 @law("legal", at=("decision",))

@@ -51,6 +51,7 @@ class Report:
     states: int
     plies: int
     seconds: float
+    unmet: tuple[str, ...] = ()  # laws that play never came to test because others were broken
 
     @property
     def ok(self) -> bool:
@@ -64,7 +65,7 @@ class Report:
 
     def __str__(self) -> str:
         tested = [name for name, times in self.laws.items() if times]
-        idle = [name for name, times in self.laws.items() if not times]
+        idle = [name for name, times in self.laws.items() if not times and name not in self.unmet]
         effort = f"{self.games:,} random games, {self.states:,} states, {self.plies:,} moves, {self.seconds:.1f} s"
         if self.ok:
             lines = [f"{self.game}: all {len(tested)} laws hold ({effort})"]
@@ -75,13 +76,15 @@ class Report:
         lines.append("  tested  " + ", ".join(f"{name} {self.laws[name]:,}×" for name in tested))
         if idle:
             lines.append("  nothing to test for  " + ", ".join(idle))
+        if self.unmet:
+            lines.append("  could not be tested  " + ", ".join(self.unmet))
         return "\n".join(lines)
 
     def to_json(self) -> dict[str, Any]:
         """Return plain data."""
         return {"game": self.game, "ok": self.ok, "violations": [violation.to_json() for violation in self.violations],
                 "laws": self.laws, "games": self.games, "states": self.states, "plies": self.plies,
-                "seconds": self.seconds}  # fmt: skip
+                "seconds": self.seconds, "unmet": list(self.unmet)}  # fmt: skip
 
 
 def _elided(words: list[str] | tuple[str, ...]) -> str:

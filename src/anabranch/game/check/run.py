@@ -62,6 +62,7 @@ class Run:
         self.patience = TEST_SHARE * seconds
         self.games = self.states = 0
         self.starts: set[int] = set()  # seeds whose start was tested
+        self.laws: list[Law] = list(LAWS.values())  # those that speak of something the game has, once that is known
         self.left_out = False  # whether some law sat out somewhere
         self.fallback: Case | None = None  # why compiling failed, should interpreted play find nothing
         self.name = repr(game)
@@ -105,7 +106,11 @@ class Run:
             self._record(self.fallback)
         violations = self._shortened()
         plies = self.subject.plies
-        return Report(self.name, violations, self.tested, self.games, self.states, plies, round(self.elapsed, 3))
+        unmet = tuple(
+            law.name for law in self.laws if violations and not self.tested[law.name] + (law.name in self.cases)
+        )
+        seconds = round(self.elapsed, 3)
+        return Report(self.name, violations, self.tested, self.games, self.states, plies, seconds, unmet)
 
     def _applies(self, law: Law) -> bool:
         try:

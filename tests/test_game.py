@@ -1,0 +1,122 @@
+"""Slips in a game are found when it is made or first played, and honest games are left alone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from tests.lies import Duel, Stones
+
+import anabranch as ab
+from anabranch.cli import GAME, main
+from anabranch.errors import GameError, UsageError
+
+
+def made(base: type, **members: Any) -> Any:
+    """Return an instance of a game with other members, interpreted."""
+    return type("Changed", (base,), members)(compiled=False)
+
+
+@pytest.mark.parametrize("wrong", [1, "ab", (1.0, 0.0), (0.0, np.inf), (0.0, np.nan), (1, 2, 3), None], ids=repr)
+def test_returns_are_two_finite_numbers(wrong):
+    with pytest.raises(GameError, match=r"Changed: self\.returns must be two finite numbers"):
+        made(Stones, returns=wrong)
+
+
+def test_the_command_line_says_so_too(tmp_path, capsys):
+    (tmp_path / "wrong.py").write_text(
+        "import anabranch as ab\n\n\nclass Wrong(ab.ObjectGame):\n    players, actions, returns = 1, 1, 1\n"
+    )
+    assert main(["check", f"{tmp_path}/wrong.py:Wrong"]) == GAME
+    said = capsys.readouterr().err
+    assert "Wrong" in said
+    assert "Traceback" not in said
+
+
+def helper(self: Any, state: Any) -> int:
+    return 0
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"), [("chances", "chance"), ("bound", "bounds"), ("Event", "event"), ("drw", "draw")]
+)
+def test_a_misspelt_verb_is_named(name, meant):
+    with pytest.raises(GameError, match=f"'{name}' is no verb and nothing reads it; did you mean '{meant}'"):
+        made(Stones, **{name: helper})
+
+
+def test_a_misspelt_setup_is_named():
+    class SetsUp(ab.CompiledGame):
+        def __init__(self) -> None:
+            self.players, self.actions = 1, 1
+            self.state = ab.record(left=np.int8)
+
+        def set_up(self, state: Any, random: Any) -> None:
+            state.left = 3
+
+        def turn(self, state: Any) -> int:
+            return ab.player(0) if state.left else ab.OVER
+
+        def legal(self, state: Any, player: int, actions: Any) -> int:
+            return 1
+
+        def step(self, state: Any, actions: Any, rewards: Any) -> None:
+            state.left -= 1
+
+    with pytest.raises(GameError, match=r"'set_up' is no verb.*'setup'"):
+        SetsUp()
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [("rewards_alnog", "rewards_along"), ("return_", "returns"), ("discont", "discount"), ("cycle", "cycles")],
+)
+def test_a_misspelt_setting_is_named(name, meant):
+    with pytest.raises(GameError, match=f"'{name}' is no setting and nothing reads it; did you mean '{meant}'"):
+        made(Stones, **{name: 1})
+
+
+@pytest.mark.parametrize(
+    "members",
+    [
+        {"rewards_along": True, "rewards_alon": True},  # what it could mean is there
+        {"drawn": helper, "text": lambda self, state: str(self.drawn(state))},  # a helper that is called
+        {"cycle": 3, "action_name": lambda self, action: f"{self.cycle} {action}"},  # a number that is read
+        {"_chances": helper, "_cycle": 3},  # names of one's own
+        {"rounds": helper, "states": helper, "legality": helper, "colours": 3},  # only a little alike
+        {"turns": helper, "steps": 3, "player": 1},  # like what every game has
+    ],
+    ids=lambda members: " ".join(members),
+)
+def test_names_that_only_look_misspelt_are_left_alone(members):
+    assert made(Stones, **members).start().legal()
+
+
+@pytest.mark.parametrize("base", [Duel, Stones])
+def test_step_answers_as_its_kind_of_game_does(base):
+    """A compiled game's step writes, an object game's returns: the habit of the other kind is refused in words."""
+    answer = (
+        (lambda self, state, actions: None)
+        if base is Stones
+        else (lambda self, state, actions, rewards: (state, rewards))
+    )
+    state = made(base, step=answer).start()
+    with pytest.raises(GameError, match="must return" if base is Stones else "works in place and returns nothing"):
+        state.step(1)
+
+
+def test_step_is_tried_before_it_is_compiled():
+    class Returns(Duel):
+        def step(self, state: Any, actions: Any, rewards: Any) -> Any:
+            state.round += 1
+            return rewards
+
+    with pytest.raises(GameError, match="works in place and returns nothing"):
+        Returns().start()
+
+
+@pytest.mark.parametrize("wrong", [[np.int8, 2], 2, (np.int8, -1), (np.int8, 2.5), "nothing"], ids=str)
+def test_a_field_is_a_type_or_a_type_and_a_shape(wrong):
+    with pytest.raises(UsageError, match=r"'piles' is declared as .*ab.record\(piles=\(np.int8, 3\)\)"):
+        ab.record(piles=wrong)

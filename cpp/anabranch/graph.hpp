@@ -191,6 +191,16 @@ class Graph {
       if (edges[e].child == child) edges[e].flags |= kShared;
   }
 
+  // Call for the memory of a node's children before it is known which one is needed.
+  void prefetch_children(const Node& node) const {
+    for (EdgeId e = node.edges; e < node.edges + node.edge_count; ++e) {
+      const NodeId child = edges[e].child;
+      if (child == kNone) continue;
+      __builtin_prefetch(&nodes[child]);
+      __builtin_prefetch(mean(child));
+    }
+  }
+
   float reward(EdgeId edge, std::size_t player) const {
     const std::uint32_t row = edges[edge].reward;
     return row == kNone ? 0.0f : rewards[row * players + player];

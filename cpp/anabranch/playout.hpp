@@ -351,6 +351,7 @@ class Search {
 
   std::uint32_t select(NodeId at) {
     Node& node = graph_.nodes[at];
+    if (graph_.size() > kCached) graph_.prefetch_children(node);
     read_shared(graph_, node, config_);
     std::uint32_t place = kNone, move;
     if (node.acting == 1) {
@@ -789,6 +790,7 @@ class Search {
     store_prior(sums_.data(), sums_.size(), &graph_.priors[at]);
   }
 
+  static constexpr std::size_t kCached = 16384;  // nodes of a graph that stays in the processor's caches anyway
   static constexpr std::size_t kReserve = 4096;  // what one playout may add to a graph that is nearly full
 
   const Config config_;

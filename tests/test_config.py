@@ -210,7 +210,7 @@ def test_a_setting_that_counts_is_a_whole_number(part, settings):
 
 def test_integers_of_numpy_are_integers():
     """A seed from an array draws what the same seed draws."""
-    configs = [ab.SearchConfig(seed=seed) for seed in (7, np.int64(7))]
+    configs = [ab.SearchConfig(seed=seed) for seed in (7, np.int64(7))]  # type: ignore[arg-type]
     assert configs[0] == configs[1]
     first, second = (ab.search(GAME.start(), simulations=20, config=config) for config in configs)
     assert (first.visits == second.visits).all()

@@ -97,8 +97,8 @@ def test_all_places_give_the_same_version():
 
 def test_search_shows_how_it_is_called():
     """The callable package has the signature of its function, and its help begins with a call."""
-    assert list(inspect.signature(ab.search).parameters)[:2] == ["state", "simulations"]  # type: ignore[arg-type]
-    help_text = pydoc.render_doc(ab.search, renderer=pydoc.plaintext)
+    assert list(inspect.signature(ab.search).parameters)[:2] == ["state", "simulations"]
+    help_text = pydoc.render_doc(ab.search, renderer=pydoc.plaintext)  # type: ignore[attr-defined]
     for word in ("ab.search(state, simulations=1000)", "seconds=", "evaluator=", "config=", "result.action"):
         assert word in help_text
 
@@ -108,4 +108,4 @@ def test_a_misspelt_argument_of_search_is_named():
     with pytest.raises(UsageError, match=r"'simulation'.*'simulations'"):
         ab.search(state, simulation=100)  # type: ignore[call-arg]
     with pytest.raises(UsageError, match=r"write ab.search\(state, simulations=1000\)"):
-        ab.search(state, 100)  # type: ignore[misc]
+        ab.search(state, 100)  # type: ignore[call-arg]

@@ -101,7 +101,7 @@ def test_every_acting_player_gives_an_action():
     with pytest.raises(IllegalActionError, match="3 actions, but 2 players act"):
         state.step((0, 0, 0))
     for joint in ((0, 1), [0, 1], np.array([0, 1])):
-        assert state.step(joint)[0].round == 1
+        assert state.step(joint)[0].round == 1  # type: ignore[arg-type]
 
 
 def test_samples_need_random_numbers():

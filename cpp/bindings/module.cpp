@@ -3,6 +3,7 @@
 
 NB_MODULE(_native, m) {
   m.doc() = "The engine of anabranch.";
+  nanobind::set_leak_warnings(false);  // games held at exit, by a module or a traceback, are nobody's mistake
   bind_random(m);
   bind_rules(m);
   bind_config(m);

@@ -273,7 +273,8 @@ void bind_search(nb::module_& m) {
       .def("acting", [](BoundSearch& s, NodeId id) { return reporting(s, [&] { return acting_at(s, id); }); }, nb::arg("node"),
            nb::sig("def acting(self, node: int) -> list[tuple[int, list[int], list[float], list[float], list[float]]]"),
            "[(player, ids, priors, visits, values)] of the players acting at a node.")
-      .def("line", [](BoundSearch& s) { return reporting(s, [&] { return line_of(s); }); }, "[actions] along the most visited edges.")
+      .def("expected_line", [](BoundSearch& s) { return reporting(s, [&] { return line_of(s); }); },
+           nb::sig("def expected_line(self) -> list[list[int]]"), "The actions along the most visited edges.")
       .def_prop_ro("value",
                    [](const BoundSearch& s) {
                      const Graph& g = s.search->graph();

@@ -1,7 +1,7 @@
 """The engine of anabranch."""
 
 from collections.abc import Sequence
-from typing import Annotated, overload
+from typing import Annotated
 
 import numpy
 from numpy.typing import NDArray
@@ -193,13 +193,8 @@ class Search:
         [(player, ids, priors, visits, values)] of the players acting at a node.
         """
 
-    @overload
-    def line(self) -> list:
-        """[actions] along the most visited edges."""
-
-    @overload
-    def line(self) -> list[list[int]]:
-        """The actions from the root to where the playout in progress is."""
+    def expected_line(self) -> list[list[int]]:
+        """The actions along the most visited edges."""
 
     @property
     def value(self) -> list[float]:
@@ -216,6 +211,9 @@ class Search:
         """
 
     def answer(self, logits: Sequence[Annotated[NDArray[numpy.float64], dict(order='C', device='cpu', writable=False)] | None], values: Annotated[NDArray[numpy.float64], dict(order='C', device='cpu', writable=False)]) -> None: ...
+
+    def line(self) -> list[list[int]]:
+        """The actions from the root to where the playout in progress is."""
 
     def undo(self) -> None:
         """Drop the playout in progress."""

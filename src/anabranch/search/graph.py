@@ -161,7 +161,7 @@ class Graph:
         fan = []
         if self._root.turn_bits == CHANCE:
             fan = [(int(e.action), e.probability, e.visits, e.value) for e in self.node(0).edges]  # type: ignore[arg-type]
-        line = reported(self._root, self._native.line)
+        line = reported(self._root, self._native.expected_line)
         return Result(
             state=self._root,
             policy=chances,

@@ -26,7 +26,9 @@ def native_rules(game: Game) -> Any:
     return _native.PythonRules(
         game.rules,
         state_size=game.state.itemsize if isinstance(game, CompiledGame) else 0,
-        key_size=game.key_record.itemsize if isinstance(game, CompiledGame) and game.key_record and game.has("key") else 0,
+        key_size=game.key_record.itemsize
+        if isinstance(game, CompiledGame) and game.key_record and game.has("key")
+        else 0,
         players=game.players,
         actions=game.actions,
         outcomes=game.outcomes if record or game.outcomes else MOST_OUTCOMES,

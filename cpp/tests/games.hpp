@@ -1,11 +1,14 @@
 // Small games in C++ for tests of the engine without Python.
 #pragma once
 
+#include <atomic>
 #include <bit>
 #include <cstdint>
 #include <cstring>
 #include <initializer_list>
+#include <vector>
 
+#include "anabranch/random.hpp"
 #include "anabranch/rules.hpp"
 
 namespace games {
@@ -65,6 +68,120 @@ struct ConnectFour {
     r.legal = legal;
     r.step = step;
     return r;
+  }
+};
+
+// A finite game as a table: decisions of one or two players, and chance. Nodes are numbered; the state is a number, followed
+// by as many words of ballast as wanted. The k-th call of any verb may be made to fail.
+struct TableGame {
+  struct Edge {
+    std::int64_t child;
+    double rewards[2];
+  };
+  struct Node {
+    std::int64_t turn = kOver;
+    std::int32_t counts[2] = {0, 0};  // choices of each player
+    std::vector<Edge> edges;          // one per joint choice, the second player's running fastest, or per outcome
+    std::vector<double> chances;
+  };
+  std::vector<Node> nodes;
+  std::size_t ballast = 0;                       // words after the node's number
+  mutable std::atomic<std::int64_t> calls{0};
+  std::atomic<std::int64_t> fail_at{0};          // 0: never
+
+  static const TableGame& of(const void* self) { return *static_cast<const TableGame*>(self); }
+  bool fails() const {
+    const std::int64_t limit = fail_at.load(std::memory_order_relaxed);
+    return limit > 0 && ++calls == limit;
+  }
+  const Node& at(const void* state) const { return nodes[static_cast<std::size_t>(*static_cast<const std::int64_t*>(state))]; }
+
+  static Status turn(std::int64_t* result, void**, const void* self, void* state) {
+    if (of(self).fails()) return 1;
+    *result = of(self).at(state).turn;
+    return 0;
+  }
+  static Status legal(std::int64_t* result, void**, const void* self, void* state, std::int32_t player, std::int32_t* actions) {
+    if (of(self).fails()) return 1;
+    const std::int32_t count = of(self).at(state).counts[player];
+    for (std::int32_t a = 0; a < count; ++a) actions[a] = a;
+    *result = count;
+    return 0;
+  }
+  static Status step(std::int64_t*, void**, const void* self, void* state, const std::int32_t* actions, double* rewards) {
+    const TableGame& game = of(self);
+    if (game.fails()) {
+      std::memset(state, 0xEE, game.bytes());  // a verb that raises may leave anything behind
+      return 1;
+    }
+    const Node& node = game.at(state);
+    std::int32_t index = 0;
+    if (node.turn == kChance) index = actions[0];
+    else
+      for (int p = 0; p < 2; ++p)
+        if (node.turn >> p & 1) index = index * node.counts[p] + actions[p];
+    const Edge& edge = node.edges[static_cast<std::size_t>(index)];
+    for (int p = 0; p < 2; ++p) rewards[p] = edge.rewards[p];
+    auto* words = static_cast<std::int64_t*>(state);
+    words[0] = edge.child;
+    if (game.ballast > 0) words[1 + static_cast<std::size_t>(edge.child) % game.ballast] = edge.child * 3;
+    return 0;
+  }
+  static Status chance(std::int64_t* result, void**, const void* self, void* state, std::int32_t* outcomes, double* chances) {
+    if (of(self).fails()) return 1;
+    const Node& node = of(self).at(state);
+    for (std::size_t o = 0; o < node.chances.size(); ++o) {
+      outcomes[o] = static_cast<std::int32_t>(o);
+      chances[o] = node.chances[o];
+    }
+    *result = static_cast<std::int64_t>(node.chances.size());
+    return 0;
+  }
+
+  std::size_t bytes() const { return 8 * (1 + ballast); }
+  std::vector<std::int64_t> start() const { return std::vector<std::int64_t>(1 + ballast, 0); }
+  Rules rules() const {
+    Rules r;
+    r.instance = this;
+    r.state_size = bytes();
+    r.players = 2;
+    r.actions = 3;
+    r.outcomes = 3;
+    r.turn = turn;
+    r.legal = legal;
+    r.step = step;
+    r.chance = chance;
+    return r;
+  }
+
+  // Draw a game in layers of six; the last layer is over. Much chance, so that enumerations nest; with `loops` some edges
+  // lead back.
+  void draw(std::uint64_t seed, int layers, bool loops) {
+    constexpr int kWidth = 6;
+    Random random{seed};
+    nodes.assign(static_cast<std::size_t>(layers * kWidth + 1), Node{});
+    for (std::size_t n = 0; n < nodes.size(); ++n) {
+      Node& node = nodes[n];
+      const int layer = n == 0 ? 0 : 1 + static_cast<int>(n - 1) / kWidth;
+      if (layer == layers) continue;
+      const double kind = random.uniform();
+      std::size_t edges = 1;
+      if (n > 0 && kind < 0.45) {
+        node.turn = kChance;
+        edges = 2 + static_cast<std::size_t>(random.below(2));
+        for (std::size_t o = 0; o < edges; ++o) node.chances.push_back(edges == 2 ? 0.5 : o == 0 ? 0.5 : 0.25);
+      } else {
+        node.turn = kind < 0.65 ? 3 : 1 + random.below(2);
+        for (int p = 0; p < 2; ++p)
+          if (node.turn >> p & 1) edges *= static_cast<std::size_t>(node.counts[p] = 1 + random.below(3));
+      }
+      for (std::size_t e = 0; e < edges; ++e) {
+        const int to = loops && random.uniform() < 0.15 ? 1 + random.below(layer + 1) : layer + 1;
+        const int child = 1 + (to - 1) * kWidth + random.below(kWidth);
+        const double reward = (random.below(17) - 8) / 16.0;
+        node.edges.push_back({child, {random.uniform() < 0.5 ? 0.0 : reward, -reward}});
+      }
+    }
   }
 };
 

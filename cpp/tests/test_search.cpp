@@ -1,3 +1,6 @@
+#include <algorithm>
+#include <chrono>
+#include <cstring>
 #include <memory>
 #include <vector>
 
@@ -56,4 +59,422 @@ TEST(a_node_of_connect_four_takes_at_most_200_bytes) {
   budget.goals = {100000};
   Forest::run({&search}, budget, 1, [] { return true; });
   CHECK(search.graph().bytes() <= 200 * search.graph().size());
+}
+
+namespace {
+
+NativeEvaluator evaluator_of(NativeEvaluator::Kind kind) {
+  NativeEvaluator evaluator;
+  evaluator.kind = kind;
+  return evaluator;
+}
+
+// All a graph says, apart from where its edges lie and which of them are marked as shared.
+struct Said {
+  struct Edge {
+    std::uint32_t move, visits, repeats, child;
+    bool frozen, shared;
+    std::vector<double> value;
+  };
+  struct Node {
+    Kind kind;
+    std::uint32_t visits;
+    std::uint64_t hash;
+    std::vector<double> values;
+    std::vector<Edge> edges;
+  };
+  std::vector<Node> nodes;
+  std::size_t rewards = 0, priors = 0, states = 0;
+  std::vector<double> low, high;
+};
+
+Said said(const Search& search) {
+  const Graph& g = search.graph();
+  Said all{{}, g.rewards.size(), g.priors.size(), g.states.size(), g.low, g.high};
+  for (NodeId id = 0; id < g.size(); ++id) {
+    const Node& node = g.nodes[id];
+    Said::Node one{node.kind, node.visits, g.hashes[id], {g.mean(id), g.mean(id) + 2 * g.players}, {}};
+    for (EdgeId e = node.edges; e < node.edges + node.edge_count; ++e)
+      one.edges.push_back({g.edges[e].move, g.edge_visits[e], g.count_repeats ? g.repeats[e] : 0, g.edges[e].child, (g.edges[e].flags & kFrozen) != 0,
+                           (g.edges[e].flags & kShared) != 0, {g.value(e), g.value(e) + g.players}});
+    all.nodes.push_back(std::move(one));
+  }
+  return all;
+}
+
+bool same(const Said& a, const Said& b) {
+  if (a.nodes.size() != b.nodes.size() || a.rewards != b.rewards || a.priors != b.priors || a.states != b.states) return false;
+  if (a.low != b.low || a.high != b.high) return false;
+  for (std::size_t n = 0; n < a.nodes.size(); ++n) {
+    const Said::Node &x = a.nodes[n], &y = b.nodes[n];
+    if (x.kind != y.kind || x.visits != y.visits || x.hash != y.hash || x.values != y.values || x.edges.size() != y.edges.size())
+      return false;
+    for (std::size_t e = 0; e < x.edges.size(); ++e) {
+      const Said::Edge &p = x.edges[e], &q = y.edges[e];
+      if (p.move != q.move || p.visits != q.visits || p.repeats != q.repeats || p.child != q.child || p.frozen != q.frozen) return false;
+      if (!p.shared && !q.shared && p.value != q.value) return false;  // of shared children it may be stale
+    }
+  }
+  return true;
+}
+
+// N(n) = 1 + Σ N(e); edges with visits lead to evaluated nodes or are frozen; nothing is on a path.
+bool sound(const Search& search) {
+  const Graph& g = search.graph();
+  bool good = true;
+  for (NodeId id = 0; id < g.size(); ++id) {
+    const Node& node = g.nodes[id];
+    std::uint64_t total = 0;
+    for (EdgeId e = node.edges; e < node.edges + node.edge_count; ++e) {
+      total += g.edge_visits[e];
+      const bool frozen = g.edges[e].flags & kFrozen;
+      good = good && frozen == (g.edges[e].child == kNone);
+      if (!frozen && g.edge_visits[e] > 0) good = good && g.nodes[g.edges[e].child].visits > 0;
+    }
+    if (node.kind == Kind::decision && node.visits > 0) good = good && node.visits == 1 + total;
+    good = good && !(node.flags & kOnPath);
+    for (std::size_t p = 0; p < 2 * g.players; ++p) good = good && g.mean(id)[p] - g.mean(id)[p] == 0.0;
+  }
+  return good;
+}
+
+void run(Search& search, std::uint64_t visits) {
+  Budget budget;
+  budget.goals = {visits};
+  Forest::run({&search}, budget, 1, [] { return true; });
+}
+
+std::vector<Config> settings() {
+  std::vector<Config> all(11);
+  all[1].chance.exact_up_to = 3;
+  all[2].chance.exact_up_to = 3;
+  all[2].stop = true;
+  all[2].selector.scale = all[2].simultaneous.scale = Scale::graph;
+  all[3].chance.draws = 3;
+  all[3].chance.widen = 1.0;
+  all[4].chance.widen_cap = 1;
+  all[4].chance.sampled = true;
+  all[4].stop = true;
+  all[4].rho = 0.5;
+  all[4].leak = 0.3;
+  all[5].max_nodes = 9;
+  all[5].chance.exact_up_to = 2;
+  all[6].merge = false;
+  all[6].chance.exact_up_to = 3;
+  all[6].selector.rule = all[6].simultaneous.rule = Rule::ucb1;
+  all[7].selector.scale = all[7].simultaneous.scale = Scale::node;
+  all[7].selector.random_ties = true;
+  all[7].simultaneous.weights = Weights::c;
+  all[7].chance.draws = 2;
+  all[8].chance.exact_up_to = 2;  // visits of an enumeration walk on through nodes that were there before
+  all[9].chance.exact_up_to = 2;
+  all[9].selector.scale = all[9].simultaneous.scale = Scale::graph;
+  all[9].stop = true;
+  all[9].rho = 0.4;
+  all[10].chance.draws = 6;  // of which the fifth may have a child that the fourth could not
+  all[10].chance.widen = 0.5;
+  return all;
+}
+
+constexpr std::uint64_t kGoal = 60;
+
+}  // namespace
+
+// Let every so many-th call fail, one search each: the graph must then be as it was before that playout, and the next run end
+// where an undisturbed one does. How many failed.
+static int disturb(games::TableGame& game, const Config& config, const NativeEvaluator& evaluator, std::int64_t sparse) {
+  const std::vector<std::int64_t> start = game.start();
+  const auto make = [&] {
+    return std::make_unique<Search>(game.rules(), config, evaluator, 0, reinterpret_cast<const std::byte*>(start.data()));
+  };
+  const auto clean = make();
+  std::vector<Said> after{said(*clean)};
+  for (std::uint64_t visits = 0; visits <= kGoal; ++visits) {
+    run(*clean, visits);
+    after.push_back(said(*clean));
+  }
+  CHECK(sound(*clean));
+  int accidents = 0;
+  for (std::int64_t call = 1; call < 3000; call += 1 + call / sparse) {
+    const auto search = make();
+    game.calls = 0;
+    game.fail_at = call;
+    bool failed = false;
+    try {
+      run(*search, kGoal);
+    } catch (const Failure& failure) {
+      failed = true;
+      CHECK(failure.cause == Failure::Cause::verb && failure.search == search.get());
+      CHECK(failure.state.size() == game.bytes());
+      std::int64_t number = -1;  // of the state the verb was called on, not of what it left behind
+      std::memcpy(&number, failure.state.data(), 8);
+      CHECK(number >= 0 && number < static_cast<std::int64_t>(game.nodes.size()));
+    }
+    game.fail_at = 0;
+    if (!failed) break;
+    ++accidents;
+    const std::size_t done = search->root_ready() ? static_cast<std::size_t>(search->root_visits()) + 1 : 0;
+    CHECK(same(said(*search), after[done]) || (done == 1 && same(said(*search), after[0])));
+    run(*search, kGoal);
+    CHECK(same(said(*search), after.back()));
+  }
+  return accidents;
+}
+
+// Decisions of one and of two players, chance, repetitions, and every setting.
+TEST(a_failure_at_any_call_leaves_the_graph_as_it_was) {
+  int accidents = 0;
+  std::uint64_t seed = 0;
+  for (const Cycles cycles : {Cycles::refused, Cycles::bootstrap, Cycles::valued}) {
+    for (Config config : settings()) {
+      if (!config.merge && cycles != Cycles::refused) continue;  // a tree of a game that comes back has no end
+      for (const auto kind : {NativeEvaluator::Kind::hashing, NativeEvaluator::Kind::uniform, NativeEvaluator::Kind::rollout}) {
+        games::TableGame game;
+        game.draw(++seed, 7, cycles != Cycles::refused);
+        game.ballast = seed % 3 == 0 ? 40 : 0;  // records above 256 bytes are kept as differences
+        config.cycles = cycles;
+        config.repetition = 0.25;
+        NativeEvaluator evaluator = evaluator_of(kind);
+        evaluator.max_depth = 30;
+        accidents += disturb(game, config, evaluator, 8);
+      }
+    }
+  }
+  CHECK(accidents > 2000);
+}
+
+// Enumerating one chance node visits two others: the first goes on through nodes that were there before, the second fails.
+TEST(a_failure_after_other_visits_of_one_playout_undoes_those_too) {
+  constexpr std::int64_t kRoot = 0, kDecision = 1, kEnumerated = 2, kFirst = 3, kSecond = 4, kEarly = 5, kLate = 6, kEnd = 7, kOther = 8;
+  int accidents = 0;
+  for (std::uint64_t seed = 1; seed <= 40; ++seed) {
+    for (const Cycles cycles : {Cycles::refused, Cycles::bootstrap, Cycles::valued}) {
+      games::TableGame game;
+      game.nodes.resize(9);
+      Random random{seed};
+      const auto decide = [&](std::int64_t node, int player, std::initializer_list<std::int64_t> children) {
+        game.nodes[static_cast<std::size_t>(node)].turn = std::int64_t{1} << player;
+        game.nodes[static_cast<std::size_t>(node)].counts[player] = static_cast<std::int32_t>(children.size());
+        for (const std::int64_t child : children)
+          game.nodes[static_cast<std::size_t>(node)].edges.push_back({child, {random.uniform() - 0.5, random.uniform() - 0.5}});
+      };
+      const auto roll = [&](std::int64_t node, std::initializer_list<std::int64_t> children) {
+        decide(node, 0, children);
+        game.nodes[static_cast<std::size_t>(node)].turn = kChance;
+        game.nodes[static_cast<std::size_t>(node)].chances = children.size() == 2 ? std::vector<double>{0.5, 0.5} : std::vector<double>{0.5, 0.25, 0.25};
+      };
+      decide(kRoot, 0, {kDecision, kEnumerated, kLate});
+      decide(kDecision, 1, {kEarly, cycles == Cycles::refused ? kLate : kRoot, kLate});
+      roll(kEnumerated, {kFirst, kSecond});
+      roll(kFirst, {kDecision, kDecision, kEarly});
+      roll(kSecond, {kEnd, kOther, kEnd});
+      decide(kEarly, 0, {kLate, kEnd});
+      decide(kLate, 1, {kOther, kEnd, kEnd});
+      decide(kOther, 0, {kEnd, kEnd});
+      Config config;
+      config.cycles = cycles;
+      config.repetition = 0.25;
+      config.chance.exact_up_to = 2;
+      config.selector.c_init = 0.2 + 0.1 * static_cast<double>(seed % 12);  // so that the enumerated node is tried early or late
+      config.stop = seed % 3 == 0;
+      config.rho = 0.4;
+      if (seed % 2) config.selector.scale = Scale::graph;
+      accidents += disturb(game, config, evaluator_of(NativeEvaluator::Kind::hashing), 1000000);
+    }
+  }
+  CHECK(accidents > 2000);
+}
+
+TEST(repeated_failures_do_not_make_a_graph_grow) {
+  games::TableGame game;
+  game.draw(11, 6, false);
+  Config config;
+  config.chance.exact_up_to = 3;
+  const std::vector<std::int64_t> start = game.start();
+  Search search(game.rules(), config, evaluator_of(NativeEvaluator::Kind::hashing), 0, reinterpret_cast<const std::byte*>(start.data()));
+  run(search, 3);
+  const auto fail = [&](std::int64_t call) {
+    game.calls = 0;
+    game.fail_at = call;
+    try {
+      run(search, search.root_visits() + 1);
+      CHECK(false);
+    } catch (const Failure&) {
+    }
+    game.fail_at = 0;
+  };
+  std::int64_t calls = 0;  // how many calls the next playout takes
+  {
+    Search other(game.rules(), config, evaluator_of(NativeEvaluator::Kind::hashing), 0, reinterpret_cast<const std::byte*>(start.data()));
+    run(other, 3);
+    game.calls = 0;
+    game.fail_at = INT64_MAX;
+    run(other, 4);
+    calls = game.calls;
+    game.fail_at = 0;
+  }
+  CHECK(calls > 2);
+  for (std::int64_t call = 1; call <= calls; ++call) fail(call);
+  const std::size_t held = search.graph().bytes();
+  for (int i = 0; i < 2000; ++i) fail(1 + i % calls);
+  CHECK(search.graph().bytes() == held);
+}
+
+// The same playouts, once by the engine's own evaluator and once by asking somebody who says the same.
+TEST(asking_for_opinions_equals_evaluating) {
+  std::uint64_t seed = 100;
+  for (const bool loops : {false, true}) {
+    for (Config config : settings()) {
+      if (!config.merge && loops) continue;
+      for (int trial = 0; trial < 6; ++trial) {
+        games::TableGame game;
+        game.draw(++seed, 5, loops);
+        config.cycles = loops ? Cycles::bootstrap : Cycles::refused;
+        const std::vector<std::int64_t> start = game.start();
+        const auto* root = reinterpret_cast<const std::byte*>(start.data());
+        const NativeEvaluator hashing = evaluator_of(NativeEvaluator::Kind::hashing);
+        Search own(game.rules(), config, hashing, 0, root);
+        Search asking(game.rules(), config, evaluator_of(NativeEvaluator::Kind::none), 0, root);
+        run(own, 60);
+        const auto answer = [&] {
+          double logits[6], values[2];
+          for (std::size_t i = 0; i < asking.asked().size(); ++i) {
+            hash_opinion(hashing, asking.asked()[i].key, 2, 3, config.returns_low, config.returns_high, logits, values);
+            asking.answer(i, logits, values);
+          }
+          asking.answered();
+        };
+        if (asking.begin_root()) answer();
+        while (asking.proceed()) answer();
+        while (asking.root_visits() < 60) {
+          asking.begin();
+          bool patient = trial % 2 == 0;
+          while (asking.proceed()) {
+            if (!patient && asking.graph().size() % 3 == 0) {  // give up once; the playout is then begun anew
+              patient = true;
+              asking.undo();
+              asking.begin();
+              CHECK(asking.proceed());
+            }
+            answer();
+          }
+          asking.undo();  // nothing is in progress: nothing happens
+        }
+        CHECK(same(said(asking), said(own)));
+      }
+    }
+  }
+}
+
+TEST(an_undeclared_cycle_is_a_failure) {
+  int found = 0;
+  for (std::uint64_t seed = 1; seed <= 10; ++seed) {
+    games::TableGame game;
+    game.draw(seed, 5, true);
+    const std::vector<std::int64_t> start = game.start();
+    Search search(game.rules(), Config{}, evaluator_of(NativeEvaluator::Kind::uniform), 0, reinterpret_cast<const std::byte*>(start.data()));
+    try {
+      run(search, 2000);
+    } catch (const Failure& failure) {
+      ++found;
+      CHECK(failure.cause == Failure::Cause::cycle && !failure.line.empty());
+    }
+    CHECK(sound(search));
+  }
+  CHECK(found > 5);
+}
+
+TEST(roots_on_many_threads_fail_one_by_one) {
+  games::TableGame game;
+  game.draw(5, 6, false);
+  Config config;
+  config.chance.exact_up_to = 3;
+  const std::vector<std::int64_t> start = game.start();
+  const auto* root = reinterpret_cast<const std::byte*>(start.data());
+  std::vector<std::unique_ptr<Search>> made;
+  std::vector<Search*> roots;
+  for (std::uint64_t stream = 0; stream < 8; ++stream) {
+    made.push_back(std::make_unique<Search>(game.rules(), config, evaluator_of(NativeEvaluator::Kind::rollout), stream, root));
+    roots.push_back(made.back().get());
+  }
+  Budget budget;
+  budget.goals.assign(roots.size(), 200);
+  for (const std::int64_t call : {3, 50, 400, 900}) {
+    game.calls = 0;
+    game.fail_at = call;
+    bool failed = false;
+    try {
+      Forest::run(roots, budget, 4, [] { return true; });
+    } catch (const Failure&) {
+      failed = true;
+    }
+    game.fail_at = 0;
+    CHECK(failed);
+    for (const Search* search : roots) CHECK(sound(*search));
+  }
+  Forest::run(roots, budget, 4, [] { return true; });
+  for (std::uint64_t stream = 0; stream < 8; ++stream) {
+    Search alone(game.rules(), config, evaluator_of(NativeEvaluator::Kind::rollout), stream, root);
+    run(alone, 200);
+    CHECK(same(said(*roots[stream]), said(alone)));
+  }
+}
+
+TEST(against_the_clock_roots_take_turns) {
+  const Rules rules = games::ConnectFour::rules();
+  const games::ConnectFour::State start{};
+  for (const std::size_t threads : {1u, 3u}) {
+    std::vector<std::unique_ptr<Search>> made;
+    std::vector<Search*> roots;
+    for (std::uint64_t stream = 0; stream < 7; ++stream) {
+      made.push_back(std::make_unique<Search>(rules, Config{}, evaluator_of(NativeEvaluator::Kind::uniform), stream, reinterpret_cast<const std::byte*>(&start)));
+      roots.push_back(made.back().get());
+    }
+    Budget budget;
+    budget.goals.assign(roots.size(), 1u << 30);
+    budget.deadline = Clock::now() + std::chrono::milliseconds(100);
+    const std::vector<std::uint64_t> done = Forest::run(roots, budget, threads, [] { return true; });
+    for (const std::uint64_t count : done) CHECK(count > 0);
+    if (threads == 1) CHECK(*std::max_element(done.begin(), done.end()) - *std::min_element(done.begin(), done.end()) <= 16);
+  }
+}
+
+TEST(a_poll_that_says_stop_stops_the_work) {
+  const Rules rules = games::ConnectFour::rules();
+  const games::ConnectFour::State start{};
+  for (const std::size_t threads : {1u, 3u}) {
+    std::vector<std::unique_ptr<Search>> made;
+    std::vector<Search*> roots;
+    for (std::uint64_t stream = 0; stream < 4; ++stream) {
+      made.push_back(std::make_unique<Search>(rules, Config{}, evaluator_of(NativeEvaluator::Kind::uniform), stream, reinterpret_cast<const std::byte*>(&start)));
+      roots.push_back(made.back().get());
+    }
+    Budget budget;
+    budget.goals.assign(roots.size(), 1u << 30);
+    int polls = 0;
+    std::uint64_t then = 0;
+    Forest::run(roots, budget, threads, [&] {
+      if (threads == 1) then = roots[0]->root_visits();  // with more, another thread may be at it
+      return ++polls < 5;
+    });
+    CHECK(polls == 5);
+    CHECK(threads > 1 || roots[0]->root_visits() == then);
+    for (const Search* search : roots) CHECK(sound(*search));
+  }
+}
+
+TEST(memory_stays_within_its_limit_and_the_search_goes_on) {
+  const Rules rules = games::ConnectFour::rules();
+  const games::ConnectFour::State start{};
+  for (const std::size_t limit : {65536u, 200000u, 210000u, 1000000u}) {
+    Config config;
+    config.max_bytes = limit;
+    Search search(rules, config, evaluator_of(NativeEvaluator::Kind::uniform), 0, reinterpret_cast<const std::byte*>(&start));
+    for (const std::uint64_t visits : {2000u, 10000u, 40000u}) {
+      run(search, visits);
+      CHECK(search.root_visits() == visits);
+      CHECK(search.graph().bytes() <= limit + limit / 20);
+    }
+    CHECK(sound(search));
+  }
 }

@@ -264,7 +264,9 @@ TEST(a_failure_after_other_visits_of_one_playout_undoes_those_too) {
         game.nodes[static_cast<std::size_t>(node)].chances = children.size() == 2 ? std::vector<double>{0.5, 0.5} : std::vector<double>{0.5, 0.25, 0.25};
       };
       decide(kRoot, 0, {kDecision, kEnumerated, kLate});
-      decide(kDecision, 1, {kEarly, cycles == Cycles::refused ? kLate : kRoot, kLate});
+      if (seed % 4 == 0) decide(kDecision, 1, {kEarly});
+      else if (seed % 4 == 1 && cycles != Cycles::refused) decide(kDecision, 1, {kRoot});
+      else decide(kDecision, 1, {kEarly, cycles == Cycles::refused ? kLate : kRoot, kLate});
       roll(kEnumerated, {kFirst, kSecond});
       roll(kFirst, {kDecision, kDecision, kEarly});
       roll(kSecond, {kEnd, kOther, kEnd});
@@ -276,7 +278,7 @@ TEST(a_failure_after_other_visits_of_one_playout_undoes_those_too) {
       config.repetition = 0.25;
       config.chance.exact_up_to = 2;
       config.selector.c_init = 0.2 + 0.1 * static_cast<double>(seed % 12);  // so that the enumerated node is tried early or late
-      config.stop = seed % 3 == 0;
+      config.stop = seed % 3 != 0;
       config.rho = 0.4;
       if (seed % 2) config.selector.scale = Scale::graph;
       accidents += disturb(game, config, evaluator_of(NativeEvaluator::Kind::hashing), 1000000);

@@ -246,6 +246,31 @@ def test_results_depend_neither_on_threads_nor_on_grouping(name, evaluator):
         assert len({tuple(visits) for visits in expected}) > 1 or evaluator is think, "streams differ"
 
 
+@pytest.mark.parametrize("count", [2, 7, 40])
+def test_rollouts_of_one_root_shared_among_threads(count):
+    """A single root's rollouts are spread over threads: the same graph, bit for bit, and the same failure."""
+    for game in (ab.games.load("connect_four"), ab.games.load("pig", target=20), Round()):
+        graphs = []
+        for threads in (1, 2, 4, 8):
+            searcher = ab.Searcher(game, ab.Rollout(count), threads=threads)
+            root = searcher.root(game.start())
+            searcher.run(root, simulations=60)
+            graphs.append(snapshot(root))
+        assert all(same_graph(graphs[0], graph) for graph in graphs[1:])
+    for verb in ("turn", "legal", "step", "draw", "same"):
+        failures = []
+        for threads in (1, 4):
+            game = Round(verb, 0, rounds=2, lead=0)
+            searcher = ab.Searcher(game, ab.Rollout(count), threads=threads)
+            root = searcher.root(game.start())
+            error = raised_by(searcher.run, root, simulations=60)
+            assert str(error) == f"{verb} is out of order"
+            root.graph.check()
+            failures.append((noted(error), snapshot(root)))  # type: ignore[arg-type]
+        assert failures[0][0] == failures[1][0]
+        assert same_graph(failures[0][1], failures[1][1])
+
+
 @pytest.mark.parametrize("evaluator", [ab.Rollout(), think], ids=["native", "python"])
 def test_going_on_equals_one_long_run(evaluator):
     game = RandomGame(seed=8, players=2, chance=0.4, simultaneous=0.2, width=8)

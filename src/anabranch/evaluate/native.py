@@ -40,8 +40,9 @@ class Rollout:
     max_depth: Annotated[int, "steps after which a rollout is cut off; nothing is added for what would follow"] = 10_000
 
     def __post_init__(self) -> None:
-        if self.count < 1 or self.max_depth < 1:
-            raise UsageError(f"a rollout needs count and max_depth of at least 1, found {self}")
+        for number in (self.count, self.max_depth):
+            if not isinstance(number, (int, np.integer)) or not 1 <= number < 2**31:
+                raise UsageError(f"a rollout needs whole count and max_depth from 1 to 2^31 - 1, found {self}")
 
     def evaluate(self, batch: Batch) -> tuple[None, Floats]:
         rows = []

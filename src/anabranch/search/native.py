@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Any
 
 from anabranch import _native
@@ -40,6 +39,7 @@ def native_rules(game: Game) -> Any:
 
 
 MOST_OUTCOMES = 65_536  # of object games that do not say
+NO_LIMIT = 2**64 - 1
 
 
 def native_config(config: SearchConfig, game: Game, hash_bits: int = 64) -> Any:
@@ -51,20 +51,20 @@ def native_config(config: SearchConfig, game: Game, hash_bits: int = 64) -> Any:
     chance = config.chance
     made.set_chance(
         sampled=chance.draw == "sampled",
-        exact_up_to=chance.exact_up_to,
-        draws=chance.draws,
+        exact_up_to=min(chance.exact_up_to, NO_LIMIT),
+        draws=min(chance.draws, 2**32 - 1),
         widen=chance.widen or 0.0,
         power=chance.widen_power,
-        cap=sys.maxsize * 2 + 1 if chance.widen_cap is None else chance.widen_cap,
+        cap=NO_LIMIT if chance.widen_cap is None else min(chance.widen_cap, NO_LIMIT),
         offset=-1.0 if chance.offset is None else chance.offset,
     )
     made.merge = config.transposition.merge
     made.stop = config.transposition.on_visit == "stop"
     made.rho, made.leak = config.transposition.rho, config.transposition.leak
     if config.max_nodes is not None:
-        made.max_nodes = config.max_nodes
+        made.max_nodes = min(config.max_nodes, 2**32 - 2)  # what numbers of 32 bits can tell apart
     if config.max_bytes is not None:
-        made.max_bytes = config.max_bytes
+        made.max_bytes = min(config.max_bytes, NO_LIMIT)
     made.seed = config.seed & 0xFFFF_FFFF_FFFF_FFFF
     made.hash_mask = (1 << hash_bits) - 1
     made.discount = game.discount

@@ -7,11 +7,12 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 CMAKE := $(BIN)/cmake
 NATIVE := CMakeLists.txt $(wildcard cpp/anabranch/*.hpp cpp/bindings/*.hpp cpp/bindings/*.cpp)
 
-.PHONY: help install install-dev demo test lint types cpp-test cpp-sanitize bench bench-native signature-builds stubs readme format clean
+.PHONY: help install install-dev install-docs demo docs test lint types cpp-test cpp-sanitize bench bench-native signature-builds stubs readme format clean
 
 help:
 	@echo "make demo          check a game and search it"
 	@echo "make test          the whole test suite"
+	@echo "make docs          these pages as HTML, in build/docs"
 	@echo "make install       just the environment, in .venv"
 	@echo "make lint types    ruff; mypy --strict"
 	@echo "make cpp-test      the engine's own tests; make cpp-sanitize runs them under ASan+UBSan and TSan"
@@ -31,13 +32,27 @@ $(VENV)/installed: $(VENV)/python pyproject.toml $(NATIVE)
 # What tests, lint and types need on top.
 install-dev: $(VENV)/installed-dev
 $(VENV)/installed-dev: $(VENV)/installed
-	$(PIP) install -c constraints.txt pytest pytest-xdist hypothesis scipy scipy-stubs open_spiel ruff mypy
+	$(PIP) install -c constraints.txt pytest pytest-xdist hypothesis scipy scipy-stubs open_spiel resvg_py ruff mypy
 	@touch $@
 
+# What the pages need on top of that.
+install-docs: $(VENV)/installed-docs
+$(VENV)/installed-docs: $(VENV)/installed constraints.txt
+	$(PIP) install -c constraints.txt sphinx myst-parser furo
+	@touch $@
+
+# The time is counted from the start of make, so the first time it includes the set-up.
+demo: STARTED := $(shell date +%s)
 demo: install
 	$(BIN)/anabranch games
 	$(BIN)/anabranch check tic_tac_toe
 	$(BIN)/python examples/01_search.py
+	@echo "first result $$(($$(date +%s) - $(STARTED))) s after make demo began"
+
+# The pages in build/docs/index.html; a warning is an error, and nothing is fetched.
+docs: install-docs
+	$(BIN)/python -m sphinx -W --keep-going -q -b html docs build/docs
+	@echo "build/docs/index.html"
 
 test: install-dev
 	$(BIN)/python -m pytest -n 2

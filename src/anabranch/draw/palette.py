@@ -1,0 +1,42 @@
+"""The few colours every picture is made of; players and values are told apart by colour-blind readers too."""
+
+from __future__ import annotations
+
+import math
+
+INK = "#1f2933"  # text and outlines
+SOFT = "#616e7c"  # labels, less important text
+FAINT = "#cbd2d9"  # rules, grids
+PAPER = "#ffffff"  # every picture has its own background, so that it reads on dark pages too
+WASH = "#f3f5f7"  # quiet areas
+EDGE = "#9aa5b1"  # lines between things
+
+# Blue, orange, green, purple, ochre, sky: hues after Okabe and Ito (2008), kept apart in lightness as well.
+PLAYERS = ("#1f6fb2", "#e07b1a", "#1b9e77", "#8e4fa8", "#b8960c", "#56b4e9")
+
+# The scale of values runs from the second player's orange over grey-white to the first player's blue.
+_LOW, _MIDDLE, _HIGH = (217, 106, 8), (240, 241, 243), (22, 96, 165)
+
+
+def player_colour(seat: int) -> str:
+    """Return a player's colour; they repeat after six."""
+    return PLAYERS[seat % len(PLAYERS)]
+
+
+def value_colour(share: float) -> str:
+    """Return the colour of a value: −1 the worst (orange), 0 the middle (pale), +1 the best (blue); NaN is pale."""
+    share = 0.0 if math.isnan(share) else max(-1.0, min(1.0, share))
+    end = _HIGH if share > 0 else _LOW
+    # A power below 1 lets small leads be seen.
+    weight = abs(share) ** 0.8
+    red, green, blue = (round(middle + (far - middle) * weight) for middle, far in zip(_MIDDLE, end, strict=True))
+    return f"#{red:02x}{green:02x}{blue:02x}"
+
+
+def ink_on(colour: str) -> str:
+    """Return white or dark, whichever can be read on a colour given as #rrggbb."""
+    red, green, blue = (int(colour[at : at + 2], 16) / 255 for at in (1, 3, 5))
+    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in (red, green, blue)]
+    luminance = 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+    # The contrast ratio of WCAG 2: white is 1.05/(L + 0.05), our ink about (L + 0.05)/0.072.
+    return PAPER if 1.05 / (luminance + 0.05) > (luminance + 0.05) / 0.072 else INK

@@ -77,8 +77,9 @@ class MissingExtraError(AnabranchError, ImportError):
 
 
 def nearest(name: str, known: Iterable[str]) -> list[str]:
-    """Return at most two known names that a name may have been meant for, the nearer first."""
-    return difflib.get_close_matches(name, list(known), n=2, cutoff=0.5)
+    """Return at most two known names that a name may have been meant for, the nearer first; `c` may mean `part.c`."""
+    known = list(known)
+    return [word for word in known if word.endswith(f".{name}")][:2] or difflib.get_close_matches(name, known, 2, 0.5)
 
 
 def suggestion(name: str, known: Iterable[str]) -> str:

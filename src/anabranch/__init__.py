@@ -38,6 +38,8 @@ if TYPE_CHECKING:
     from anabranch.game.words import player as player
     from anabranch.play.agent import Agent as Agent
     from anabranch.play.agent import Turn as Turn
+    from anabranch.play.match import match as match
+    from anabranch.play.match_result import Match as Match
     from anabranch.play.random_agent import RandomAgent as RandomAgent
     from anabranch.play.scripted_agent import ScriptedAgent as ScriptedAgent
     from anabranch.play.search_agent import SearchAgent as SearchAgent
@@ -61,6 +63,8 @@ if TYPE_CHECKING:
 
 _HOME = {
     "Agent": "play.agent",
+    "Match": "play.match_result",
+    "match": "play.match",
     "RandomAgent": "play.random_agent",
     "ScriptedAgent": "play.scripted_agent",
     "SearchAgent": "play.search_agent",

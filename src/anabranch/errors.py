@@ -25,6 +25,11 @@ class UnknownNameError(UsageError, KeyError):
         super().__init__((f"{where}: " if where else "") + f"unknown {what} {name!r}.{suggestion(name, known)}")
         self.nearest = next(iter(nearest(name, known)), None)
 
+    def placed(self, where: str) -> UnknownNameError:
+        """Return the same error with the place in front."""
+        self.args = (f"{where}: {self.args[0]}",)
+        return self
+
     def __str__(self) -> str:  # KeyError would show the repr of its argument
         return str(self.args[0])
 

@@ -31,6 +31,11 @@ def module_at(where: str) -> ModuleType:
     return _module_from_file(Path(where)) if where.endswith(".py") else _module(where)
 
 
+def load_module(where: str) -> ModuleType:
+    """Import `package.module` or run `path/to/file.py`."""
+    return _module_from_file(Path(where)) if where.endswith(".py") else _module(where)
+
+
 def _module(name: str) -> ModuleType:
     try:
         return importlib.import_module(name)

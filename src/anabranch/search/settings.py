@@ -195,9 +195,12 @@ def _first_play(given: dict[str, Any], base: FirstPlay, key: Key, place: Place) 
 
 def _kind(kinds: tuple[Any, ...], name: Any, key: Key, place: Place) -> Any:
     by_name = {kind.__name__.lower(): kind for kind in kinds}
-    if not isinstance(name, str) or name.lower() not in by_name:
+    found = (
+        by_name.get(name.lower().replace("_", "")) if isinstance(name, str) else None
+    )  # regret_matching is meant too
+    if found is None:
         raise UnknownNameError(_dotted(key), str(name), [kind.__name__ for kind in kinds], where=place(key))
-    return by_name[name.lower()]
+    return found
 
 
 def _value(hint: Any, value: Any, base: Any, key: Key, place: Place) -> Any:

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from anabranch.game.words import player as player
     from anabranch.play.agent import Agent as Agent
     from anabranch.play.agent import Turn as Turn
+    from anabranch.play.human_agent import HumanAgent as HumanAgent
     from anabranch.play.match import match as match
     from anabranch.play.match_result import Match as Match
     from anabranch.play.random_agent import RandomAgent as RandomAgent
@@ -63,6 +64,7 @@ if TYPE_CHECKING:
 
 _HOME = {
     "Agent": "play.agent",
+    "HumanAgent": "play.human_agent",
     "Match": "play.match_result",
     "match": "play.match",
     "RandomAgent": "play.random_agent",

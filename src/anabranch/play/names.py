@@ -21,6 +21,8 @@ Maker = Callable[[str], Any]
 
 # prefix → where in this layer the function is that makes such an agent
 _KINDS: dict[str, str | Maker] = {
+    "human": "names:make_human",
+    "open_spiel": "open_spiel:make_open_spiel",
     "random": "names:make_random",
     "search": "search_names:make_search",
 }
@@ -95,6 +97,15 @@ def make_random(text: str) -> Agent:
     if text:
         raise UsageError(f"random has no options, found {text!r}")
     return RandomAgent()
+
+
+def make_human(text: str) -> Agent:
+    """Make the agent called `human`, which has no options."""
+    from anabranch.play.human_agent import HumanAgent
+
+    if text:
+        raise UsageError(f"human has no options, found {text!r}")
+    return HumanAgent()
 
 
 def _from_module(where: str, member: str) -> Agent:

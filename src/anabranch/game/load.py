@@ -15,7 +15,7 @@ from anabranch.game.game import Game
 
 def load_from(where: str, name: str, **options: Any) -> Game:
     """Make the game called `name` from a module or a file."""
-    module = module_at(where)
+    module = load_module(where)
     made = getattr(module, name, None)
     if made is None:
         games = [key for key, value in vars(module).items() if isinstance(value, type) and issubclass(value, Game)]
@@ -24,11 +24,6 @@ def load_from(where: str, name: str, **options: Any) -> Game:
         raise UsageError(f"{where}:{name} is no game class; a game derives from ab.CompiledGame or ab.ObjectGame")
     game: Game = made(**options)
     return game
-
-
-def module_at(where: str) -> ModuleType:
-    """Return the module a dotted name or a path that ends in .py stands for."""
-    return _module_from_file(Path(where)) if where.endswith(".py") else _module(where)
 
 
 def load_module(where: str) -> ModuleType:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from anabranch.errors import UnknownNameError, UsageError
-from anabranch.game.load import module_at
+from anabranch.game.load import load_module
 from anabranch.play.agent import Agent
 from anabranch.play.random_agent import RandomAgent
 from anabranch.play.scripted_agent import ScriptedAgent
@@ -109,7 +109,7 @@ def make_human(text: str) -> Agent:
 
 
 def _from_module(where: str, member: str) -> Agent:
-    module = module_at(where)
+    module = load_module(where)
     found = getattr(module, member, None)
     if found is None:
         names = [key for key, value in vars(module).items() if callable(value) and not key.startswith("_")]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import fields, is_dataclass
 from typing import Any
 
 from anabranch.errors import UsageError
@@ -59,15 +58,9 @@ class SearchAgent(Agent):
     @property
     def name(self) -> str:
         """Every setting that differs from the default, so that equal names play alike."""
-        told = [f"{key}={value}" for key, value in self.budget.items() if value is not None]
-        if self.evaluator != Rollout():
-            told.append(f"evaluator={_evaluator_name(self.evaluator)}")
-        if self.temperature:
-            told.append(f"temperature={self.temperature:g}")
-        if self.simultaneous_temperature != 1.0:
-            told.append(f"simultaneous_temperature={self.simultaneous_temperature:g}")
-        told += _differences(self.config, SearchConfig())
-        return "search:" + ",".join(told)
+        from anabranch.play.search_names import search_name
+
+        return search_name(self)
 
     def choose(self, turns: Sequence[Turn]) -> list[int]:
         return [self.pick(turn, result) for turn, result in zip(turns, self.results(turns), strict=True)]
@@ -109,26 +102,3 @@ def sampled(chances: Sequence[float], temperature: float, random: Random) -> int
     possible, most = [index for index, p in enumerate(chances) if p > 0.0], max(chances)
     weights = normalised([(chances[index] / most) ** (1.0 / temperature) for index in possible])
     return possible[first_above(uniform(random), weights)]
-
-
-def _differences(config: Any, default: Any, prefix: str = "") -> list[str]:
-    """Return `part.field=value` for every setting that is not the default."""
-    told = []
-    for field in fields(config):
-        value, usual = getattr(config, field.name), getattr(default, field.name)
-        if value == usual:
-            continue
-        if not is_dataclass(value) or isinstance(value, type):
-            told.append(f"{prefix}{field.name}={value}")
-            continue
-        if type(value) is not type(usual):
-            told.append(f"{prefix}{field.name}={type(value).__name__}")
-            usual = type(value)()
-        told += _differences(value, usual, f"{prefix}{field.name}.")
-    return told
-
-
-def _evaluator_name(evaluator: Any) -> str:
-    from anabranch.search.saved import evaluator_name
-
-    return evaluator_name(evaluator)

@@ -1,57 +1,92 @@
-"""`search:simulations=800,evaluator=uniform,c=2`: a search agent from one line of text."""
+"""`search:simulations=800,evaluator=uniform,c=2`: a search agent from one line of text, and back."""
 
 from __future__ import annotations
 
+from dataclasses import fields, is_dataclass
 from typing import Any
 
-from anabranch.errors import UnknownNameError, UsageError
-from anabranch.evaluate.native import Hashing, Rollout, Uniform
+from anabranch.errors import UsageError
+from anabranch.evaluate.load import BUILT_IN, load
+from anabranch.evaluate.native import Rollout
 from anabranch.play.names import read_options
 from anabranch.play.search_agent import SearchAgent
-from anabranch.search.config import Exp3, MatrixGame, Puct, RegretMatching, SearchConfig, Ucb1
+from anabranch.search.config import SearchConfig, Ucb1
+from anabranch.search.settings import from_pairs, known_settings
 
 AGENT = ("simulations", "visits", "seconds", "temperature", "simultaneous_temperature", "threads")
-OPTIONS = (*AGENT, "evaluator", "rollouts", "selector", "simultaneous", "c", "seed")
-EVALUATORS = {"rollout": Rollout, "uniform": Uniform, "hashing": Hashing}
-SELECTORS: dict[str, Any] = {"puct": Puct, "ucb1": Ucb1}
-SIMULTANEOUS = {**SELECTORS, "regret_matching": RegretMatching, "matrix_game": MatrixGame, "exp3": Exp3}
+OTHERS = ("evaluator", "c")
 
 
 def make_search(text: str) -> SearchAgent:
     """Make a search agent.
 
-    Options: a budget (1000 simulations if none is given), temperatures, threads, and
-    evaluator=rollout|uniform|hashing, rollouts=COUNT per leaf, selector=puct|ucb1, c=EXPLORATION of the selector,
-    simultaneous=puct|ucb1|regret_matching|matrix_game|exp3, seed=NUMBER.
+    Options: a budget (1000 simulations if none is given), temperatures and threads as SearchAgent takes them,
+    evaluator=NAME as `evaluate.load` reads it, c=NUMBER for the weight of exploration, and every setting by its dotted
+    name, e.g. selector=Ucb1, selector.first_play=parent, simultaneous=RegretMatching, seed=3.
     """
-    options = read_options(text, OPTIONS, "search")
+    pairs = list(filter(None, text.split(",")))
+    names = {name for setting in known_settings() for name in _beginnings(setting.key)}
+    options = read_options(text, [*AGENT, *OTHERS, *sorted(names)], "search")
+    settings = [pair for pair in pairs if pair.partition("=")[0] in names]
     given = {name: options[name] for name in AGENT if name in options}
-    return SearchAgent(**given, evaluator=_evaluator(options), config=_config(options))
+    evaluator = load(str(options["evaluator"])) if "evaluator" in options else None
+    return SearchAgent(**given, evaluator=evaluator, config=_config(settings, options.get("c")))
 
 
-def _evaluator(options: dict[str, Any]) -> Any:
-    name = options.get("evaluator", "rollout")
-    if name not in EVALUATORS:
-        raise UnknownNameError("evaluator", str(name), EVALUATORS)
-    if "rollouts" not in options:
-        return EVALUATORS[name]()
-    if name != "rollout":
-        raise UsageError(f"search: rollouts={options['rollouts']} goes with evaluator=rollout, not with {name}")
-    return Rollout(count=options["rollouts"])
+def search_name(agent: SearchAgent) -> str:
+    """Return the text that makes such an agent: every setting that differs from the default."""
+    told = [f"{key}={value}" for key, value in agent.budget.items() if value is not None]
+    if agent.evaluator != Rollout():
+        told.append(f"evaluator={_evaluator_name(agent.evaluator)}")
+    for name, usual in (("temperature", 0.0), ("simultaneous_temperature", 1.0)):
+        if getattr(agent, name) != usual:
+            told.append(f"{name}={getattr(agent, name):g}")
+    told += _differences(agent.config, SearchConfig(), "")
+    return "search:" + ",".join(told)
 
 
-def _config(options: dict[str, Any]) -> SearchConfig:
-    kind = _named("selector", options.get("selector", "puct"), SELECTORS)
-    weight = {"c_init" if kind is Puct else "c": options["c"]} if "c" in options else {}
-    settings: dict[str, Any] = {"selector": kind(**weight)}
-    if "simultaneous" in options:
-        settings["simultaneous"] = _named("simultaneous", options["simultaneous"], SIMULTANEOUS)()
-    if "seed" in options:
-        settings["seed"] = options["seed"]
-    return SearchConfig(**settings)
+def _config(settings: list[str], weight: Any) -> SearchConfig:
+    """Return the settings; `c` is a short name for what the weight of exploration is called in the selector."""
+    config = from_pairs(settings, flag="search:")
+    if weight is None:
+        return config
+    name = "selector.c" if isinstance(config.selector, Ucb1) else "selector.c_init"
+    if any(pair.startswith(f"{name}=") for pair in settings):
+        raise UsageError(f"search: c is a short name of {name}; give one of them")
+    return from_pairs([*settings, f"{name}={weight}"], flag="search:")
 
 
-def _named(what: str, name: Any, known: dict[str, Any]) -> Any:
-    if name not in known:
-        raise UnknownNameError(f"{what} of search", str(name), known)
-    return known[name]
+def _beginnings(key: str) -> list[str]:
+    """Return a dotted key and the parts it belongs to, which are set by a kind: selector.c_init, selector."""
+    words = key.split(".")
+    return [".".join(words[:end]) for end in range(1, len(words) + 1)]
+
+
+def _differences(config: Any, default: Any, prefix: str) -> list[str]:
+    told = []
+    for field in fields(config):
+        value, usual = getattr(config, field.name), getattr(default, field.name)
+        if value == usual:
+            continue
+        if not is_dataclass(value) or isinstance(value, type):
+            told.append(f"{prefix}{field.name}={value}")
+            continue
+        if type(value) is not type(usual):
+            told.append(f"{prefix}{field.name}={type(value).__name__}")
+            usual = type(value)()
+        told += _differences(value, usual, f"{prefix}{field.name}.")
+    return told
+
+
+def _evaluator_name(evaluator: Any) -> str:
+    """Return `rollout:count=4` for a built-in evaluator; of any other what it shows of its settings, else its name."""
+    for name, kind in BUILT_IN.items():
+        if type(evaluator) is kind:
+            told = [f"{field.name}={getattr(evaluator, field.name)}" for field in fields(kind)]
+            usual = [f"{field.name}={field.default}" for field in fields(kind)]
+            changed = [pair for pair in told if pair not in usual]
+            return name + (":" + ",".join(changed) if changed else "")
+    if is_dataclass(evaluator):
+        return repr(evaluator)
+    named = evaluator if hasattr(evaluator, "__qualname__") else type(evaluator)
+    return f"{named.__module__}:{named.__qualname__}"

@@ -38,7 +38,7 @@ class Rules(Protocol):
 class GameType(ABCMeta):
     """Makes a game in two steps: the user's `__init__`, then `_seal`, which checks and freezes what it stored."""
 
-    def __call__(cls, *args: Any, compiled: bool = True, **kwargs: Any) -> Any:
+    def __call__(cls, /, *args: Any, compiled: bool = True, **kwargs: Any) -> Any:
         signature = inspect.signature(cls.__init__)  # type: ignore[misc]
         try:
             signature.bind(None, *args, **kwargs)

@@ -13,7 +13,7 @@ from anabranch.errors import UnknownNameError, UsageError
 from anabranch.game.game import Game
 
 
-def load_from(where: str, name: str, **options: Any) -> Game:
+def load_from(where: str, name: str, /, **options: Any) -> Game:
     """Make the game called `name` from a module or a file."""
     module = load_module(where)
     made = getattr(module, name, None)

@@ -29,7 +29,7 @@ def names() -> list[str]:
     return sorted(_BUILT_IN)
 
 
-def load(name: str, **options: Any) -> Game:
+def load(name: str, /, **options: Any) -> Game:
     """Make a game: a built-in name, `package.module:Name`, `path/to/file.py:Name`, or `open_spiel:name`.
 
     Options go to its `__init__`; of a game of OpenSpiel they are its parameters.

@@ -7,7 +7,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 CMAKE := $(BIN)/cmake
 NATIVE := CMakeLists.txt $(wildcard cpp/anabranch/*.hpp cpp/bindings/*.hpp cpp/bindings/*.cpp)
 
-.PHONY: help install install-dev install-docs demo docs test lint types cpp-test cpp-sanitize bench bench-native signature-builds stubs readme format clean
+.PHONY: help install install-dev install-docs demo docs test lint types cpp-test cpp-sanitize bench bench-native peers bench-peers signature-builds stubs readme format clean
 
 help:
 	@echo "make demo          check a game and search it"
@@ -16,7 +16,8 @@ help:
 	@echo "make install       just the environment, in .venv"
 	@echo "make lint types    ruff; mypy --strict"
 	@echo "make cpp-test      the engine's own tests; make cpp-sanitize runs them under ASan+UBSan and TSan"
-	@echo "make bench         against peers and bars; make signature-builds compares -O0 with -O3"
+	@echo "make bench         our own figures and bars; make signature-builds compares -O0 with -O3"
+	@echo "make bench-peers   ours beside other libraries, which get .venv-peers; ARGS='--only connect_four' runs a part"
 
 # The package and what it needs to run.
 install: $(VENV)/installed
@@ -79,13 +80,34 @@ cpp-sanitize: install-dev
 	  $(CMAKE) --build build/cpp-$$kind && build/cpp-$$kind/engine_tests || exit 1; \
 	done
 
-# Figures against peers and bars: one table, and benchmarks/results/*.json.
+# Our own figures and bars: one table, benchmarks/latest.json and, in detail, benchmarks/results/*.json.
 bench: install-dev bench-native
 	$(BIN)/python benchmarks/run_all.py
 
 bench-native: install-dev
 	$(CMAKE) -S . -B build/benchmarks -G Ninja -DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(BIN)/ninja -DANABRANCH_BENCHMARKS=ON
 	$(CMAKE) --build build/benchmarks
+
+# The peers live in an environment of their own; neither the package nor its tests need one of them. A peer that cannot
+# be installed is named, and the others are.
+PEERS := .venv-peers
+PEERS_PIP := $(PEERS)/bin/python -m pip --disable-pip-version-check --quiet install
+PEERS_LISTS := benchmarks/peers/requirements.txt benchmarks/peers/requirements-alone.txt
+peers: $(PEERS)/installed
+$(PEERS)/installed: $(PEERS_LISTS)
+	$(PYTHON) -m venv $(PEERS)
+	@echo "installing the peers: torch and jax among them, a minute or more"
+	$(PEERS_PIP) -r benchmarks/peers/requirements.txt || \
+	  grep -E '^[A-Za-z]' benchmarks/peers/requirements.txt | while read -r line; do \
+	    echo "one by one: $$line"; \
+	    $(PEERS_PIP) -c benchmarks/peers/requirements.txt "$$line" || echo "NOT installed: $$line"; \
+	  done
+	$(PEERS_PIP) --no-deps -r benchmarks/peers/requirements-alone.txt || echo "NOT installed: gumbel-mcts"
+	@touch $@
+
+# Ours beside the peers', in one run: one table with ratios, and benchmarks/peers/latest.json.
+bench-peers: install-dev peers
+	$(BIN)/python benchmarks/run_peers.py $(ARGS)
 
 # The number that signs the engine's behaviour: the same without and with optimisation, over runs and threads.
 signature-builds: install-dev
@@ -100,9 +122,10 @@ signature-builds: install-dev
 stubs: install
 	cp "$$($(BIN)/python -c 'import anabranch._native as n, pathlib; print(pathlib.Path(n.__file__).parent)')/_native.pyi" src/anabranch/_native.pyi
 
-# The README's table of settings, from the code.
+# The table of settings in docs/options.md, from the code; the peers' tables, from benchmarks/peers/latest.json.
 readme: install-dev
 	$(BIN)/python -m tests.settings_table
+	$(BIN)/python benchmarks/peers/table.py
 
 clean:
-	rm -rf build $(VENV)
+	rm -rf build $(VENV) $(PEERS)

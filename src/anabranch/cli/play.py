@@ -48,10 +48,8 @@ class Command(GameFlags):
         other: Agent = human if isinstance(agent, HumanAgent) else agent
         agents = [human if seat == self.seat else other for seat in range(game.players)]
         session = Session(game, agents, self.seed)
-        if game.players > 1 and other is not human:
-            human.say(f"{game!r}: you are player {self.seat}, against {name_of(other)}. Type help for the commands.")
-        else:
-            human.say(f"{game!r}. Type help for the commands.")
+        against = f": you are player {self.seat}, against {name_of(other)}" if other is not human else ""
+        human.say(f"{repr(game).removesuffix('()')}{against if game.players > 1 else ''}. Type help for the commands.")
         session.run()
         if self.json:
             print_json(session.facts())

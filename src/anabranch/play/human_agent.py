@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
@@ -21,6 +22,7 @@ COMMANDS = {
     "quit": "leave the game (so does Ctrl-D)",
 }
 FEW = 16  # moves that are listed without being asked for
+PLAIN, BOLD, DIM, RESET = "", "\x1b[1m", "\x1b[2m", "\x1b[0m"
 Waiting = Callable[[str], AbstractContextManager[None]]  # shows that something takes its time
 
 
@@ -113,9 +115,11 @@ class HumanAgent(Agent):
             raise HumanLeftError("the human has left the game")
         return line.strip()
 
-    def say(self, words: str) -> None:
-        """Print a line."""
-        print(words, file=self.writing or sys.stdout, flush=True)
+    def say(self, words: str, style: str = PLAIN) -> None:
+        """Print a line; its style shows on terminals only, and not where NO_COLOR is set."""
+        writing = self.writing or sys.stdout
+        styled = style and words and writing.isatty() and not os.environ.get("NO_COLOR")
+        print(f"{style}{words}{RESET}" if styled else words, file=writing, flush=True)
 
     def _show_help(self, turn: Turn) -> None:
         legal = turn.state.legal(turn.seat)
@@ -130,7 +134,7 @@ class HumanAgent(Agent):
         names = [turn.state.game.action_name(action) for action in turn.state.choices(turn.seat)]
         if at_most is not None and len(names) > at_most:
             return
-        self.say("moves: " + " ".join(names))
+        self.say("moves: " + " ".join(names), DIM)
 
     def _show_hint(self, turn: Turn) -> None:
         with self.waiting("the search is thinking"):
@@ -139,7 +143,7 @@ class HumanAgent(Agent):
         best = max(turn.state.choices(turn.seat), key=lambda action: result.policy[turn.seat, action])
         share = result.policy[turn.seat, best]
         together = " (to mix, as several choose at once)" if turn.state.turn != (turn.seat,) and share < 0.99 else ""
-        self.say(f"the search prefers {turn.state.game.action_name(best)}{together}")
+        self.say(f"the search prefers {turn.state.game.action_name(best)}{together}", BOLD)
 
     def _refuse(self, turn: Turn, text: str) -> None:
         game = turn.state.game

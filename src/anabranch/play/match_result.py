@@ -108,7 +108,8 @@ class Match:
         pairs = len({record.pair for record in self.records})
         together = max((len(record.seats) for record in self.records), default=2)
         words = "pairs" if together == 2 else f"rounds of {together}"
-        text = f"{self.game}: {len(self.records)} games in {pairs} {words}, {self.openings} random plies each first"
+        game, plies = self.game.removesuffix("()"), f"{self.openings} random plies each first"
+        text = f"{game}: {len(self.records)} games in {pairs} {words}, {plies}"
         cut = sum(not record.finished for record in self.records)
         return text + (f"; {cut} cut off for their length" if cut else "")
 

@@ -9,7 +9,7 @@ from anabranch.errors import UsageError
 from anabranch.game.game import Game
 from anabranch.game.words import CHANCE
 from anabranch.play.agent import Agent, Move, Turn, ask, name_of
-from anabranch.play.human_agent import HumanAgent, HumanLeftError, TakeBackError
+from anabranch.play.human_agent import BOLD, HumanAgent, HumanLeftError, TakeBackError
 from anabranch.play.played import PlayedGame
 from anabranch.play.record import EQUAL
 from anabranch.play.seeds import Purpose, seed_for
@@ -58,7 +58,8 @@ class Session:
 
     def _game(self) -> None:
         """Play from where the game stands to its end."""
-        self._announce(0)
+        if not self.decisions:
+            self._announce(0)
         while not self.played.state.over:
             before = len(self.played.moves)
             try:
@@ -70,7 +71,7 @@ class Session:
             self.played.play(move)
             self._announce(before)
         self.host.say(f"\n{self.played.state}")
-        self.host.say(self._outcome())
+        self.host.say(self._outcome(), BOLD)
 
     def _choose(self) -> Move:
         """Let everybody choose whose turn it is; people first, as they see nothing of the others' choice anyway."""
@@ -97,7 +98,7 @@ class Session:
             if number >= since:
                 if turn == CHANCE:
                     assert isinstance(move, int)
-                    self.host.say(f"chance: {self.game.outcome_name(move)}")
+                    self.host.say(f"chance: {self.game.outcome_name(move)}", BOLD)
                 else:
                     assert isinstance(turn, tuple)
                     actions = move if isinstance(move, tuple) else (move,)
@@ -107,7 +108,7 @@ class Session:
                         if len(turn) > 1 or not isinstance(self.agents[seat], HumanAgent)
                     ]
                     if told:
-                        self.host.say(", ".join(told))
+                        self.host.say(", ".join(told), BOLD)
             state = state.step(move)[0]
 
     def _called(self, seat: int) -> str:
@@ -115,7 +116,7 @@ class Session:
         people = sum(isinstance(agent, HumanAgent) for agent in self.agents)
         if isinstance(self.agents[seat], HumanAgent):
             return "you play" if people == 1 else f"player {seat} plays"
-        return f"player {seat} ({name_of(self.agents[seat])}) plays"
+        return f"player {seat} plays"
 
     def _take_back(self) -> None:
         """Go back to the last time a human chose."""

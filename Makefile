@@ -91,7 +91,7 @@ bench-native: install-dev
 # The peers live in an environment of their own; neither the package nor its tests need one of them. A peer that cannot
 # be installed is named, and the others are.
 PEERS := .venv-peers
-PEERS_PIP := $(PEERS)/bin/python -m pip --disable-pip-version-check --quiet install
+PEERS_PIP := $(PEERS)/bin/python -m pip --disable-pip-version-check install
 PEERS_LISTS := benchmarks/peers/requirements.txt benchmarks/peers/requirements-alone.txt
 peers: $(PEERS)/installed
 $(PEERS)/installed: $(PEERS_LISTS)

@@ -32,13 +32,14 @@ autodoc_typehints = "none"  # annotations carry help texts, which the table of o
 autodoc_inherit_docstrings = False
 
 SPECIAL = re.compile(r"([\\*|_])")
-CODE = re.compile(r"`([^`]+)`")
+CODE = re.compile(r"(`[^`]+`|\*\w+\*)")
 
 
 def as_restructured_text(docstring: list[str]) -> list[str]:
     """Return one of our docstrings (Markdown in spirit) in the markup that autodoc reads.
 
-    Words in backticks become literals, an indented paragraph a literal block, and no other character means anything.
+    Words in backticks become literals, a word in asterisks stays emphasised, an indented paragraph becomes a literal
+    block, and no other character means anything.
     """
     lines: list[str] = []
     literal = False
@@ -51,8 +52,8 @@ def as_restructured_text(docstring: list[str]) -> list[str]:
             continue
         if line.strip():
             literal = False
-        pieces = CODE.split(line)  # every second one was between backticks
-        lines.append("".join(f"``{p}``" if i % 2 else SPECIAL.sub(r"\\\1", p) for i, p in enumerate(pieces)))
+        pieces = CODE.split(line)  # every second one is code in backticks or a word in asterisks
+        lines.append("".join(p.replace("`", "``") if i % 2 else SPECIAL.sub(r"\\\1", p) for i, p in enumerate(pieces)))
     return lines
 
 

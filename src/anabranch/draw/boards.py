@@ -138,6 +138,10 @@ def _framed(
         ]
     right = 24.0 if ranks else left  # as much as at the left, so that the board stands in the middle
     left += margin
+    edge = margin + 3
     return document(
-        left + width + right + margin, top + height + margin + 24 + below, group(*parts, *names, x=left, y=top)
+        left + width + right + margin,
+        top + height + margin + 24 + below,
+        group(*parts, *names, x=left, y=top),
+        board=(left - edge, top - edge, width + 2 * edge, height + 2 * edge),
     )

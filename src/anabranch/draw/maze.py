@@ -67,7 +67,12 @@ def maze_board(
         text(across, down + 24, labels[1], size=13, anchor="end", fill=player_colour(1), font_weight=700),
         text(across / 2, base, note, size=12, anchor="middle", fill=SOFT),
     ]
-    return document(across + 2 * left, base + top + 12, group(*parts, *words, x=left, y=top))
+    return document(
+        across + 2 * left,
+        base + top + 12,
+        group(*parts, *words, x=left, y=top),
+        board=(left - 4, top - 4, across + 8, down + 8),
+    )
 
 
 def _wedge(x: float, y: float, r: float) -> str:

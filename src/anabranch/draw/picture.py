@@ -49,10 +49,19 @@ class Picture:
         """Pixels from top to bottom."""
         return self.size[1]
 
-    def inside(self, x: float, y: float, width: float, height: float, **attributes: str) -> str:
+    @cached_property
+    def board(self) -> tuple[float, float, float, float]:
+        """The part that small pictures show, as x, y, width, height: `data-board` of the element, else all of it."""
+        given = [float(part) for part in self._root.get("data-board", "").split()]
+        return (given[0], given[1], given[2], given[3]) if len(given) == 4 else (0.0, 0.0, *self.size)
+
+    def inside(
+        self, x: float, y: float, width: float, height: float, *, only_board: bool = False, **attributes: str
+    ) -> str:
         """Return the picture as an element of another one, as large as fits the box, in its middle."""
-        scale = min(width / self.width, height / self.height)
-        across, down = self.width * scale, self.height * scale
+        box = self.board if only_board else (0.0, 0.0, *self.size)
+        scale = min(width / box[2], height / box[3])
+        across, down = box[2] * scale, box[3] * scale
         return element(
             "svg",
             self.svg[self.svg.index("<svg") :].strip(),  # without the declarations that only a file may begin with
@@ -60,7 +69,7 @@ class Picture:
             y=y + (height - down) / 2,
             width=across,
             height=down,
-            viewBox=f"0 0 {self.width:g} {self.height:g}",
+            viewBox=" ".join(f"{part:g}" for part in box),
             **attributes,
         )
 

@@ -76,8 +76,17 @@ def group(*inside: str, x: float = 0, y: float = 0, **attributes: Any) -> str:
     return element("g", *inside, transform=moved, **attributes)
 
 
-def document(width: float, height: float, *inside: str, background: str | None = PAPER) -> str:
-    """Return a whole picture with a background of its own (None leaves it out)."""
+def document(
+    width: float,
+    height: float,
+    *inside: str,
+    background: str | None = PAPER,
+    board: tuple[float, float, float, float] | None = None,
+) -> str:
+    """Return a whole picture with a background of its own (None leaves it out).
+
+    `board` is x, y, width and height of what small pictures show, without the labels around it.
+    """
     ground = [] if background is None else [rect(0, 0, width, height, fill=background, rx=6)]
     return element(
         "svg",
@@ -88,6 +97,7 @@ def document(width: float, height: float, *inside: str, background: str | None =
         height=height,
         viewBox=f"0 0 {_attribute(width)} {_attribute(height)}",
         font_family=SANS,
+        data_board=None if board is None else " ".join(map(_attribute, board)),
     )
 
 

@@ -41,6 +41,8 @@ if TYPE_CHECKING:
     from anabranch.play.human_agent import HumanAgent as HumanAgent
     from anabranch.play.match import match as match
     from anabranch.play.match_result import Match as Match
+    from anabranch.play.open_spiel import OpenSpielAgent as OpenSpielAgent
+    from anabranch.play.open_spiel_bot import SearchBot as SearchBot
     from anabranch.play.random_agent import RandomAgent as RandomAgent
     from anabranch.play.scripted_agent import ScriptedAgent as ScriptedAgent
     from anabranch.play.search_agent import SearchAgent as SearchAgent
@@ -67,9 +69,11 @@ _HOME = {
     "HumanAgent": "play.human_agent",
     "Match": "play.match_result",
     "match": "play.match",
+    "OpenSpielAgent": "play.open_spiel",
     "RandomAgent": "play.random_agent",
     "ScriptedAgent": "play.scripted_agent",
     "SearchAgent": "play.search_agent",
+    "SearchBot": "play.open_spiel_bot",
     "Turn": "play.agent",
     "Evaluator": "evaluate.batch",
     "Batch": "evaluate.batch",

@@ -92,7 +92,7 @@ class OpenSpiel(ab.ObjectGame):
         if not all(math.isfinite(end) for end in self.returns):
             raise UnsupportedGameError(f"{self.name} does not bound its returns: OpenSpiel says {self.returns}")
         self.rewards_along = kind.reward_model == modes.RewardModel.REWARDS
-        self.longest = spiel.max_game_length() + spiel.max_chance_nodes_in_history()  # steps, dice counted
+        self.longest = spiel.max_game_length() + spiel.max_chance_nodes_in_history()  # steps, as declared
         if kind.provides_observation_tensor:
             self.observation = tuple(spiel.observation_tensor_shape())
         if self.by_text:

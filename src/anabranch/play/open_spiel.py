@@ -16,6 +16,25 @@ from anabranch.play.open_spiel_mirror import SYMMETRIC, their_state, twin_of
 Maker = Callable[[Any, int, int], Any]  # (OpenSpiel's game, seat, seed) → a pyspiel.Bot
 SEEDS = 2**31 - 1
 PLENTY = 10**9  # simulations, where time is the limit
+FEWEST = 2  # simulations after which a root of OpenSpiel's MCTS has children
+
+
+class TimedBot:
+    """OpenSpiel's MCTS on a clock, which ends the process where the time is up before the second simulation.
+
+    Its root then has no children, and its `step` follows a pointer to the best of them (seen on a busy machine). So the
+    search is asked for its tree, and where that has no children yet the fewest simulations that give it some are made.
+    """
+
+    def __init__(self, timed: Any, shortest: Any) -> None:
+        self.timed, self.shortest = timed, shortest
+
+    def step(self, state: Any) -> int:
+        """Return the best action found in time."""
+        root = self.timed.mcts_search(state)
+        if root.explore_count < FEWEST:
+            root = self.shortest.mcts_search(state)
+        return int(root.best_child().action)
 
 
 class OpenSpielAgent(Agent):
@@ -87,18 +106,17 @@ def mcts_agent(
             raise UsageError(f"{word} of OpenSpiel's MCTS must be positive, found {value!r}")
     pyspiel = pyspiel_module()
 
-    def make(game: Any, seat: int, seed: int) -> Any:
+    def bot(game: Any, seed: int, most: int, time_limit: float) -> Any:
+        evaluator = pyspiel.RandomRolloutEvaluator(rollouts, seed)
+        memory_limit, verbose = 0, False  # no limit
         return pyspiel.MCTSBot(
-            game,
-            pyspiel.RandomRolloutEvaluator(rollouts, seed),
-            c,
-            simulations if simulations is not None else PLENTY,
-            0,  # no limit on memory
-            solve,
-            seed,
-            False,
-            max_wall_clock_time=-1.0 if seconds is None else seconds,
+            game, evaluator, c, most, memory_limit, solve, seed, verbose, max_wall_clock_time=time_limit
         )
+
+    def make(game: Any, seat: int, seed: int) -> Any:
+        if seconds is None:
+            return bot(game, seed, simulations or 0, -1.0)
+        return TimedBot(bot(game, seed, PLENTY, seconds), bot(game, seed, FEWEST, -1.0))
 
     budget = f"seconds={seconds:g}" if seconds is not None else f"simulations={simulations}"
     others = [("c", c, 2.0), ("rollouts", rollouts, 1), ("solve", solve, True)]

@@ -20,6 +20,7 @@ COMMANDS = {
     "check": "Play a game at random and say which laws its rules break.",
     "new": "Write the file of a small complete game to start from.",
     "perft": "Count lines of play and distinct states by depth.",
+    "doctor": "Look at versions, machine, cache and engine, and say what is wrong.",
     "bench": "Say how fast the engine searches on this machine, or sign what it does.",
 }
 

@@ -48,7 +48,7 @@ def test_a_root_with_a_stream_ignores_the_roots_before_it():
     assert searcher.root(start).stream == 1  # numbering goes on as if the others had not been
     for wrong in (-1, 2**63, 1.0, True, "1"):
         with pytest.raises(UsageError, match="stream must be a whole number"):
-            searcher.root(start, stream=wrong)
+            searcher.root(start, stream=wrong)  # type: ignore[arg-type]
 
 
 def test_random_is_uniform_over_choices():
@@ -58,7 +58,7 @@ def test_random_is_uniform_over_choices():
 
 
 def test_search_sees_a_win_in_one_and_a_loss_in_one():
-    """x on 0 and 1 wins on 2; o must stop it there."""
+    """With x on 0 and 1, x wins on 2; o must stop it there."""
     state = TIC_TAC_TOE.start()
     for move in (0, 3, 1, 4):
         state = state.step(move)[0]
@@ -97,17 +97,17 @@ def test_an_illegal_action_is_an_error_with_the_moves():
     named = TIC_TAC_TOE.action_name(4)
     for wrong in (4, 9, -1, 1.0, True, None, "a"):
         with pytest.raises(AgentError) as raised:
-            ask(ab.ScriptedAgent(lambda state, seat, wrong=wrong: wrong, "crook"), [turn])
+            ask(ab.ScriptedAgent(constant(wrong), "crook"), [turn])
         text = str(raised.value)
         assert f"crook chose {wrong!r}" in text
         assert "seat 1" in text
         assert f"after {named}" in text
         assert "legal are: 0" in text
-    assert ask(lambda_agent(lambda state, seat: np.int64(3)), [turn]) == [3]
+    assert ask(as_agent(constant(np.int64(3))), [turn]) == [3]
 
 
-def lambda_agent(function):
-    return as_agent(function)
+def constant(action):
+    return lambda state, seat: action
 
 
 def test_an_agent_that_raises_is_an_error_with_the_moves_and_the_cause():
@@ -220,7 +220,7 @@ def test_kinds_can_be_added():
     assert ask(agent_by_name("always:5"), turns(TIC_TAC_TOE, 1)) == [5]
     assert name_of(agent_by_name("always:5")) == "always:5"
     with pytest.raises(UsageError, match="word"):
-        register("two words", ab.ScriptedAgent)
+        register("two words", agent_by_name)
 
 
 @pytest.mark.parametrize("wrong", [ab.RandomAgent, 3, None])

@@ -13,8 +13,8 @@ from tyro.conf import Positional, arg
 
 from anabranch.cli import GOOD, INTERRUPTED
 from anabranch.cli.options import GameFlags
+from anabranch.cli.progress import progress
 from anabranch.cli.show import print_json, print_table
-from anabranch.cli.ticker import Ticker
 from anabranch.play.match import Progress, Series
 
 AGENTS = (
@@ -48,10 +48,14 @@ class Command(GameFlags):
             seed=self.seed,
             abreast=self.abreast,
         )
+        path = self.out
+        if path is None and usual_path(series).exists():  # an interruption left it: the same command goes on
+            path = usual_path(series)
+            print(f"going on with {path}; delete it to begin anew", file=sys.stderr)
         try:
-            self._play(series)
+            self._play(series, path)
         except KeyboardInterrupt:
-            return self._interrupted(series)
+            return self._interrupted(series, path)
         result = series.result()
         if self.json:
             print_json(result.facts())
@@ -62,29 +66,24 @@ class Command(GameFlags):
                 print(f"{result.played} games in {result.seconds:.1f} s, {result.games_per_second:.1f} a second")
         return GOOD
 
-    def _play(self, series: Series) -> None:
-        with Ticker(f"playing {series.games} games of {series.game!r}") as ticker:
-
-            def tell(progress: Progress) -> None:
-                ticker.tell(told(progress))
-
-            if self.out is None:
-                series.play(tell)
+    def _play(self, series: Series, path: Path | None) -> None:
+        with progress(f"playing {series.games} games of {series.game!r}") as say:
+            if path is None:
+                series.play(lambda so_far: say(told(so_far)))
             else:
-                with series.open(self.out):
-                    series.play(tell)
+                with series.open(path):
+                    series.play(lambda so_far: say(told(so_far)))
 
-    def _interrupted(self, series: Series) -> int:
-        words = f"interrupted after {len(series.finished) * len(series.tables)} of {series.games} games"
-        if not series.finished:
-            print(f"{words}; nothing is lost, as nothing was finished", file=sys.stderr)
+    def _interrupted(self, series: Series, path: Path | None) -> int:
+        begun = sum(pair not in series.finished for pair, _ in series.begun)
+        words = f"interrupted after {len(series.finished) * len(series.tables)} of {series.games} games, {begun} begun"
+        if not series.finished and not begun:
+            print("interrupted before anything was played", file=sys.stderr)
             return INTERRUPTED
-        path = self.out
         if path is None:
-            mark = zlib.crc32(repr(series.header()).encode())
-            path = Path(f"match-{series.game.name}-{mark:08x}.jsonl")
+            path = usual_path(series)
             series.save(path)
-        print(f"{words}, which are in {path}; to go on:\n{self._again(path)}", file=sys.stderr)
+        print(f"{words}; they are in {path}. To go on:\n{self._again(path)}", file=sys.stderr)
         return INTERRUPTED
 
     def _again(self, path: Path) -> str:
@@ -105,11 +104,17 @@ class Command(GameFlags):
         return shlex.join(words)
 
 
-def told(progress: Progress) -> str:
+def usual_path(series: Series) -> Path:
+    """Return where a match without --out is saved when it is interrupted: a name of its own, in this folder."""
+    word = "".join(letter if letter.isalnum() or letter in "_-" else "_" for letter in series.game.name)
+    return Path(f"match-{word}-{zlib.crc32(repr(series.header()).encode()):08x}.jsonl")
+
+
+def told(so_far: Progress) -> str:
     """Return one line on how far a match has come."""
-    words = f"{progress.done} of {progress.games} games"
-    if progress.played and progress.seconds > 0:
-        words += f", {progress.played / progress.seconds:.1f} a second"
-    if progress.left is not None and progress.done < progress.games:
-        words += f", {progress.left:.0f} s left"
-    return words + (f", score {progress.score:.3f}" if progress.score is not None else "")
+    words = f"{so_far.done} of {so_far.games} games, {so_far.moves} moves"
+    if so_far.seconds > 0:
+        words += f", {so_far.moves / so_far.seconds:.0f} a second"
+    if so_far.left is not None and so_far.done < so_far.games:
+        words += f", {so_far.left:.0f} s left"
+    return words + (f", score {so_far.score:.3f}" if so_far.score is not None else "")

@@ -12,8 +12,8 @@ from tyro.conf import arg
 
 from anabranch.cli import GOOD
 from anabranch.cli.options import GameFlags
+from anabranch.cli.progress import progress
 from anabranch.cli.show import print_json
-from anabranch.cli.ticker import Ticker
 from anabranch.errors import UsageError
 from anabranch.play.agent import Agent, name_of
 from anabranch.play.human_agent import HumanAgent
@@ -59,5 +59,5 @@ class Command(GameFlags):
 @contextmanager
 def waiting(words: str) -> Iterator[None]:
     """Show that somebody is thinking."""
-    with Ticker(words):
+    with progress(words, at_once=False):
         yield

@@ -1,7 +1,8 @@
 """The file of a match: one line of JSON per finished pair, each with a checksum, appended and made durable.
 
-The first line says which match it is. A line that was torn by a crash is ignored, as its pair is simply played again,
-and the same games come out; damage anywhere else is an error, and so is a file of another match.
+The first line says which match it is. An interruption adds a line with the games that were under way. A line that was
+torn by a crash is ignored, as its games are simply played again, and come out the same; damage anywhere else is an
+error, and so is a file of another match.
 """
 
 from __future__ import annotations
@@ -19,19 +20,22 @@ from typing import Any
 import msgspec
 
 from anabranch.errors import DataError
+from anabranch.play.agent import Move
 from anabranch.play.record import GameRecord
 
 FORMAT = 1
 KIND = "anabranch match"
+Begun = tuple[int, int, list[Move]]  # an unfinished game: its pair, its number in it, what the agents played so far
 _LINE = re.compile(rb'\{"crc32":"([0-9a-f]{8})","line":(.*)\}', re.DOTALL)
 
 
 class Journal:
-    """A match's file, open for more pairs; `finished` holds those it had."""
+    """A match's file, open for more pairs; `finished` holds those it had, `begun` the games it had of others."""
 
     def __init__(self, path: str | os.PathLike[str], header: dict[str, Any]) -> None:
         self.path = Path(path)
         self.finished: dict[int, list[GameRecord]] = {}
+        self.begun: list[Begun] = []
         self._file = os.open(self.path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o644)
         try:
             self._lock()
@@ -48,6 +52,11 @@ class Journal:
     def append(self, pairs: Sequence[Sequence[GameRecord]]) -> None:
         """Add finished pairs; when this returns they are on disk."""
         self._write([{"pair": records[0].pair, "games": [asdict(record) for record in records]} for records in pairs])
+
+    def append_begun(self, games: Sequence[Begun]) -> None:
+        """Add the games that are under way; they take the place of those that were before."""
+        if games:
+            self._write([{"begun": games}])
 
     def close(self) -> None:
         """Let go of the file."""
@@ -115,6 +124,9 @@ class Journal:
 
     def _take(self, plain: Any, number: int) -> None:
         try:
+            if "begun" in plain:
+                self.begun = msgspec.convert(plain["begun"], list[Begun])
+                return
             records = msgspec.convert(plain["games"], list[GameRecord])
             pair = records[0].pair
         except (KeyError, TypeError, IndexError, msgspec.ValidationError) as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -13,7 +14,7 @@ from anabranch.errors import DataError, UsageError
 from anabranch.game.compiled import CompiledGame
 from anabranch.game.game import Game
 from anabranch.play.agent import Move, Turn, ask, name_of
-from anabranch.play.journal import Journal
+from anabranch.play.journal import Begun, Journal
 from anabranch.play.match_result import Match
 from anabranch.play.names import as_agent
 from anabranch.play.opening import opened, usual_plies
@@ -30,13 +31,17 @@ class Progress:
     done: int
     games: int
     played: int
+    moves: int  # of this run, openings and rolls not counted
+    under_way: float  # what the unfinished games amount to, in games, going by how long finished ones were
     seconds: float
     score: float | None  # the first agent's so far
 
     @property
     def left(self) -> float | None:
         """Seconds still to go at the rate so far."""
-        return self.seconds / self.played * (self.games - self.done) if self.played else None
+        if not self.played:
+            return None
+        return self.seconds / (self.played + self.under_way) * (self.games - self.done - self.under_way)
 
 
 def match(
@@ -109,7 +114,9 @@ class Series:
         self.tables = rotations(game.players, len(agents))  # who sits where in the games of a pair
         self.pairs = -(-games // len(self.tables))
         self.finished: dict[int, list[GameRecord]] = {}
+        self.begun: dict[tuple[int, int], list[Move]] = {}  # what agents played in games that were interrupted
         self.seconds, self.played = 0.0, 0
+        self.moves = 0  # by agents, of this run
         self._points = 0.0  # of the first agent, in finished pairs
         self._journal: Journal | None = None
 
@@ -133,6 +140,7 @@ class Series:
     def open(self, path: str | os.PathLike[str]) -> Journal:
         """Read the pairs a file has, and write to it those that are played from now on; the caller closes it."""
         self._journal = Journal(path, self.header())
+        self.begun = {(pair, number): moves for pair, number, moves in self._journal.begun}
         for pair, records in self._journal.finished.items():
             if [record.seats for record in records] != list(self.tables) or {r.pair for r in records} != {pair}:
                 self._journal.close()
@@ -142,9 +150,10 @@ class Series:
         return self._journal
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the pairs that are finished to a file which `open` reads, unless it has them."""
+        """Write all that was played to a file which `open` reads, unless it has it."""
         with Journal(path, self.header()) as journal:
             journal.append([records for pair, records in self.finished.items() if pair not in journal.finished])
+            journal.append_begun(self._unfinished())
 
     def result(self) -> Match:
         """Return the match as far as its pairs are finished."""
@@ -153,10 +162,11 @@ class Series:
         return Match(repr(self.game), names, self.seed, self.openings, records, self.seconds, self.played)
 
     def play(self, progress: Callable[[Progress], None] | None = None) -> None:
-        """Play all pairs that are not finished. Interrupted, it can be called again; games in the air start over."""
+        """Play all pairs that are not finished. Interrupted, it keeps what was played, and may be called again."""
         began, before = time.perf_counter(), self.seconds
         waiting, live = self._tables(), list[_Table]()
-        halves: dict[int, list[_Table]] = {}  # pairs of which not all games are finished
+        halves: dict[int, list[_Table]] = {}  # games that are over, of pairs that are not
+        self.moves, over, moves = 0, 0, 0
         try:
             while True:
                 for table in waiting:
@@ -165,25 +175,38 @@ class Series:
                         break
                 if not live:
                     break
-                self._move(live)
-                ended = [table for table in live if table.ended(self.longest)]
+                self._move([table for table in live if not table.ended(self.longest)])
+                for table in live:
+                    if table.ended(self.longest):
+                        halves.setdefault(table.pair, []).append(table)
+                        over, moves = over + 1, moves + len(table.decisions)
                 live = [table for table in live if not table.ended(self.longest)]
-                for table in ended:
-                    halves.setdefault(table.pair, []).append(table)
                 whole = [pair for pair, tables in halves.items() if len(tables) == len(self.tables)]
                 self._keep([sorted(halves.pop(pair), key=lambda table: table.number) for pair in whole])
                 self.seconds = before + time.perf_counter() - began
                 if progress is not None:
-                    progress(self._progress(sum(map(len, halves.values()))))
+                    progress(self._progress(live, over, moves / over if over else math.inf))
+        except KeyboardInterrupt:
+            begun = [*live, *(table for tables in halves.values() for table in tables)]
+            self.begun |= {(table.pair, table.number): table.decisions for table in begun if table.decisions}
+            if self._journal is not None:
+                self._journal.append_begun(self._unfinished())
+            raise
         finally:
             self.seconds = before + time.perf_counter() - began
+
+    def _unfinished(self) -> list[Begun]:
+        return [(*place, moves) for place, moves in sorted(self.begun.items()) if place[0] not in self.finished]
 
     def _tables(self) -> Iterator[_Table]:
         """Yield the games still to be played, in order; openings are drawn as their pairs come up."""
         for pair in range(self.pairs):
             if pair not in self.finished:
                 for number, seats in enumerate(self.tables):
-                    yield _Table(pair, number, seats, opened(self.game, self.seed, pair, self.openings))
+                    table = _Table(pair, number, seats, opened(self.game, self.seed, pair, self.openings))
+                    for move in self.begun.get((pair, number), ()):
+                        table.play(move)
+                    yield table
 
     def _move(self, live: Sequence[_Table]) -> None:
         """Let every agent choose for all games it is to move in, then play the moves."""
@@ -201,7 +224,8 @@ class Series:
         for table, chosen in zip(live, choices, strict=True):
             actions = [chosen[seat] for seat in table.acting]
             move: Move = actions[0] if len(actions) == 1 else tuple(actions)
-            table.played.play(move)
+            table.play(move)
+        self.moves += len(live)
 
     def _turn(self, table: _Table, seat: int) -> Turn:
         played = table.played
@@ -233,10 +257,18 @@ class Series:
             finished=played.state.over,
         )
 
-    def _progress(self, loose: int) -> Progress:
+    def _progress(self, live: Sequence[_Table], over: int, length: float) -> Progress:
+        """Say how far the match is; in this run so many games came to an end, after so many moves on average."""
         done = len(self.finished) * len(self.tables)
-        score = self._points / done if done else None
-        return Progress(done + loose, self.games, self.played + loose, self.seconds, score)
+        return Progress(
+            done=done + over - self.played,  # games whose pairs are unfinished count too
+            games=self.games,
+            played=over,
+            moves=self.moves,
+            under_way=sum(min(0.9, len(table.decisions) / max(1.0, length)) for table in live),
+            seconds=self.seconds,
+            score=self._points / done if done else None,
+        )
 
 
 class _Table:
@@ -245,6 +277,7 @@ class _Table:
     def __init__(self, pair: int, number: int, seats: tuple[int, ...], played: PlayedGame) -> None:
         self.pair, self.number, self.seats, self.played = pair, number, seats, played
         self.opening = len(played.moves)
+        self.decisions: list[Move] = []  # of the agents: the moves without opening and dice
 
     @property
     def acting(self) -> tuple[int, ...]:
@@ -252,6 +285,11 @@ class _Table:
         turn = self.played.state.turn
         assert isinstance(turn, tuple)
         return turn
+
+    def play(self, move: Move) -> None:
+        """Play the agents' move."""
+        self.played.play(move)
+        self.decisions.append(move)  # only now, so that an interruption inside a move leaves none of it
 
     def ended(self, longest: int) -> bool:
         """Whether nothing more is played here."""

@@ -7,7 +7,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 CMAKE := $(BIN)/cmake
 NATIVE := CMakeLists.txt $(wildcard cpp/anabranch/*.hpp cpp/bindings/*.hpp cpp/bindings/*.cpp)
 
-.PHONY: help install install-dev install-docs demo docs test lint types cpp-test cpp-sanitize bench bench-native peers bench-peers signature-builds stubs readme format clean
+.PHONY: help install install-dev install-docs demo docs test lint types cpp-test cpp-sanitize bench bench-native peers bench-peers signature-builds stubs readme pictures format clean
 
 help:
 	@echo "make demo          check a game and search it"

@@ -187,7 +187,7 @@ def test_pages_name_every_verb_attribute_game_command_and_law():
         assert f"\n{name}\n" in page("games/index.md")
     for name in COMMANDS:
         assert f"anabranch {name}" in README
-        assert re.search(rf"^(|.* \| )anabranch {name} ", page("commands.md"), re.MULTILINE), f"no block runs {name}"
+        assert re.search(rf"^(|.* \| )anabranch {name}\b", page("commands.md"), re.MULTILINE), f"no block runs {name}"
 
 
 def test_the_reference_lists_every_public_name():

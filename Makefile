@@ -122,6 +122,10 @@ signature-builds: install-dev
 stubs: install
 	cp "$$($(BIN)/python -c 'import anabranch._native as n, pathlib; print(pathlib.Path(n.__file__).parent)')/_native.pyi" src/anabranch/_native.pyi
 
+# The pictures of the pages, drawn anew.
+pictures: install
+	$(BIN)/python docs/pictures.py
+
 # The table of settings in docs/options.md, from the code; the peers' tables, from benchmarks/peers/latest.json.
 readme: install-dev
 	$(BIN)/python -m tests.settings_table

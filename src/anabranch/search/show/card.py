@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from anabranch.draw.palette import EDGE, FAINT, INK, SOFT, WASH, ink_on, player_colour
 from anabranch.draw.picture import Picture
-from anabranch.draw.svg import document, group, line, path, rect, shortened, text, text_width
+from anabranch.draw.svg import document, group, line, path, rect, text, text_width
 from anabranch.game.pictures import board_picture
 from anabranch.search.show.result_sheet import result_sheet
 from anabranch.search.show.sheet import Cell, Sheet, Table
@@ -50,9 +50,8 @@ def sheet_picture(sheet: Sheet, board: Picture) -> Picture:
         first_row = y + heads if number == 0 else first_row
         y += height + 14
     if sheet.line:
-        words = shortened(sheet.line, 110)
-        parts += [text(left, y + 8, "line", size=SIZE, fill=SOFT), text(left + 34, y + 8, words, size=SIZE)]
-        right = max(right, left + 34 + text_width(words, SIZE))
+        parts += [text(left, y + 8, "line", size=SIZE, fill=SOFT), text(left + 34, y + 8, sheet.line, size=SIZE)]
+        right = max(right, left + 34 + text_width(sheet.line, SIZE))
         y += 24
     bottom = max(y, 104 + tall)
     top = 104.0

@@ -83,7 +83,7 @@ def _cell(cell: Cell, column: Column, ruled: bool) -> str:
     style = f"text-align:{'right' if column.right else 'left'};padding:2px 6px;border-radius:4px;white-space:nowrap;"
     style += "font-weight:700;" if cell.strong else ""
     style += f"border-top:1px solid {FAINT};" if ruled else ""
-    words = "<br>".join(map(clean, cell.lines))
+    words = "<br/>".join(map(clean, cell.lines))
     if cell.share is not None:
         long = BAR * max(0.0, min(1.0, cell.share))
         bar = f"display:inline-block;height:9px;width:{long:.1f}px;border-radius:3px;background:{SOFT}"

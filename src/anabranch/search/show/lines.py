@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 
 from anabranch.game.game import Game
 from anabranch.game.state import State
@@ -33,11 +33,11 @@ def expected(graph: ReadableGraph, game: Game, number: int | None, most: int) ->
     return names
 
 
-def line_names(state: State, line: Iterable[Action]) -> list[str]:
-    """Name the moves of a line, replaying it for what each of them is."""
+def line_names(state: State, line: Sequence[Action], most: int) -> list[str]:
+    """Name the first moves of a line, replaying it for what each of them is; … where there is more."""
     names = []
-    for action in line:
+    for action in line[:most]:
         kind = "chance" if isinstance(state.turn, int) else "decision"
         names.append(move_name(state.game, kind, action))
         state = state.step(action)[0]
-    return names
+    return [*names, "…"] if len(line) > most else names

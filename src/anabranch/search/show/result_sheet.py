@@ -46,7 +46,7 @@ def result_sheet(result: Result) -> Sheet:
         values=[(f"player {seat}", value_cell(float(result.value[seat]), seat, scale)) for seat in shown],
         tables=tables,
         fan=fan,
-        line="" if len(seats) == 1 else " ".join(line_names(state, result.line)),
+        line="" if len(seats) == 1 else " ".join(line_names(state, result.line, LONGEST_LINE)),
         notes=_notes(result, root),
     )
 

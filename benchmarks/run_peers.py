@@ -13,7 +13,7 @@ import os
 import sys
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import measure
 from peers import table
@@ -41,13 +41,19 @@ def arguments(words: list[str] | None) -> argparse.Namespace:
     return parser.parse_args(words)
 
 
+def fail(words: str) -> NoReturn:
+    """Stop: the command line asks for something that is not there."""
+    print(f"run_peers: {words}", file=sys.stderr)
+    raise SystemExit(2)
+
+
 def known(what: str, names: Iterable[str], allowed: Iterable[str], fits: Any) -> None:
     """Stop with the nearest name if one is unknown."""
     allowed = list(allowed)
     for name in names:
         if not any(fits(other, name) for other in allowed):
             near = difflib.get_close_matches(name, allowed, 1, 0.0)
-            raise SystemExit(f"run_peers: no {what} {name!r}; did you mean {near[0]!r}? --list shows all")
+            fail(f"no {what} {name!r}; did you mean {near[0]!r}? --list shows all")
 
 
 def chosen(asked: argparse.Namespace) -> tuple[list[Question], list[Peer]]:
@@ -81,7 +87,7 @@ def main(words: list[str] | None = None) -> int:
         return 0
     questions, peers = chosen(asked)
     if not asked.python.exists():
-        raise SystemExit(f"run_peers: {asked.python} does not exist; `make peers` builds the peers' environment")
+        fail(f"{asked.python} does not exist; `make peers` builds the peers' environment")
     total = sum(peer.asked(question) for question in questions for peer in peers)
     busy = load()
     measure.log(f"{total} pairs, at most {asked.seconds:g} s each where searches are short; load average {busy}")
@@ -99,7 +105,7 @@ def main(words: list[str] | None = None) -> int:
     except KeyboardInterrupt:
         stopped = True
         measure.log("stopped; what there is:")
-    print(table.text(lines))
+    print(table.text(lines), "\nwhat they do differently", table.differences(lines), sep="\n")
     if bars:
         print("\nbars, against OpenSpiel\n" + measure.table(bars))
     if stopped:

@@ -19,16 +19,16 @@ class Peer:
     variant: str = ""  # which of an adapter's searches
     like: str = "UCT"  # the selector of ours it is compared with: "PUCT" or "UCT"
     tasks: tuple[str, ...] = ()
-    cannot: Mapping[str, str] = field(default_factory=dict)  # task, or task and game, it would be asked → why it cannot
+    cannot: Mapping[str, str] = field(default_factory=dict)  # an evaluator or a game of those tasks → why not
     note: str = ""
 
     def refusal(self, question: Question) -> str | None:
         """Return why it cannot answer, if it is known beforehand."""
-        return self.cannot.get(question.task) or self.cannot.get(f"{question.task} {question.game}")
+        return self.cannot.get(question.evaluator) or self.cannot.get(question.game)
 
     def asked(self, question: Question) -> bool:
         """Whether the question is put to it, be it only to say that it cannot."""
-        return question.task in self.tasks or self.refusal(question) is not None
+        return question.task in self.tasks
 
 
 OURS = {
@@ -47,9 +47,9 @@ PEERS = (
         adapter="peers.adapters.open_spiel",
         variant="native PUCT",
         like="PUCT",
-        tasks=("rollout",),
-        cannot={"trivial": "its evaluators cannot be written in Python, and it has only the one with rollouts"},
-        note="native bot, native games; a tree",
+        tasks=("trivial", "rollout"),
+        cannot={"uniform": "its evaluators cannot be written in Python, and it has only the one with rollouts"},
+        note="C++ bot on C++ games; a tree",
     ),
     Peer(
         name="open_spiel_cpp_uct",
@@ -58,7 +58,7 @@ PEERS = (
         adapter="peers.adapters.open_spiel",
         variant="native UCT",
         tasks=("rollout",),
-        note="native bot, native games; a tree",
+        note="C++ bot on C++ games; a tree",
     ),
     Peer(
         name="open_spiel_python_puct",
@@ -68,7 +68,7 @@ PEERS = (
         variant="python PUCT",
         like="PUCT",
         tasks=SINGLE,
-        note="Python bot, native games; a tree",
+        note="Python bot; a tree",
     ),
     Peer(
         name="open_spiel_python_uct",
@@ -77,7 +77,7 @@ PEERS = (
         adapter="peers.adapters.open_spiel",
         variant="python UCT",
         tasks=("rollout", "python"),
-        note="Python bot, native games; a tree",
+        note="Python bot; a tree",
     ),
     Peer(
         name="mctx",
@@ -95,10 +95,7 @@ PEERS = (
         adapter="peers.adapters.gumbel",
         like="PUCT",
         tasks=("trivial", "batch"),
-        cannot={
-            task + " othello": "rules must be Numba functions of its form, and it has no othello"
-            for task in ("trivial", "batch")
-        },
+        cannot={"othello": "rules must be Numba functions of its form, and it has no othello"},
         note="Numba trees, a torch call per wave; made for many trees; connect four written for it here",
     ),
     Peer(
@@ -106,8 +103,8 @@ PEERS = (
         title="multimcts",
         package="multimcts",
         adapter="peers.adapters.multimcts",
-        tasks=("rollout", "python"),
-        cannot={"trivial": NO_LEAF},
+        tasks=SINGLE,
+        cannot={"uniform": NO_LEAF},
         note="Cython tree; rollouts call Python at every ply",
     ),
     Peer(
@@ -139,8 +136,8 @@ PEERS = (
         title="mctspy",
         package="mctspy",
         adapter="peers.adapters.mctspy_package",
-        tasks=("rollout", "python"),
-        cannot={"trivial": NO_LEAF},
+        tasks=SINGLE,
+        cannot={"uniform": NO_LEAF},
         note="no priors",
     ),
     Peer(
@@ -148,8 +145,8 @@ PEERS = (
         title="mcts-simple, UCT",
         package="mcts-simple",
         adapter="peers.adapters.mcts_simple_package",
-        tasks=("rollout", "python"),
-        cannot={"trivial": NO_LEAF},
+        tasks=SINGLE,
+        cannot={"uniform": NO_LEAF},
         note="no priors; shares equal positions, and keeps those of rollouts as nodes",
     ),
 )

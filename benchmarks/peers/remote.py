@@ -46,6 +46,9 @@ class Remote:
         )
         try:
             self._set_up(peer, question)
+        except TimeoutError:
+            self.close()
+            raise FailedError("no first answer in time; stopped") from None
         except BaseException:
             self.close()
             raise
@@ -62,7 +65,11 @@ class Remote:
 
     def clocks(self, calls: int) -> list[measure.Clock]:
         """Search so often over there and return the clocks."""
-        taken = self._ask("searching", self.limit * calls, do="clocks", calls=calls)
+        try:
+            taken = self._ask("searching", self.limit * calls, do="clocks", calls=calls)
+        except TimeoutError:
+            slow = f"fewer than {measure.figure(self.units / self.limit)} simulations/s"
+            raise FailedError(f"{slow}: a search was stopped after {self.limit:g} s") from None
         return [(wall, processor) for wall, processor in taken]
 
     def close(self) -> None:
@@ -95,7 +102,7 @@ class Remote:
             waited = time.monotonic() - began
             measure.log(f"    … {self._title}: {doing}, {waited:.0f} s")
             if waited > limit:
-                raise FailedError(f"{doing}: stopped after {waited:.0f} s")
+                raise TimeoutError
         line = self._process.stdout.readline()  # the worker writes whole lines
         if not line:
             raise FailedError(self._last_words())

@@ -52,13 +52,15 @@ def text(lines: Sequence[Line]) -> str:
     """Return one table for the terminal: a line per question and peer."""
     rows = []
     for line in lines:
-        note = f"{title_of(line)} {line['version'] or ''}".strip()
-        if line["failure"]:
-            note += f": {line['failure']}"
-        elif line["peer"] in BY_NAME and BY_NAME[line["peer"]].note:
-            note += f" ({BY_NAME[line['peer']].note})"
+        note = f"{title_of(line)} {line['version'] or ''}".strip() + (f": {line['failure']}" if line["failure"] else "")
         rows.append(measure.Row(str(question_of(line)), line["ours"], line["theirs"], line["ratio"], note=note))
     return measure.table(rows)
+
+
+def differences(lines: Sequence[Line]) -> str:
+    """Return what each peer in the lines does differently, one line each."""
+    names = dict.fromkeys(line["peer"] for line in lines)
+    return "\n".join(f"{BY_NAME[name].title}: {BY_NAME[name].note}" for name in names if name in BY_NAME)
 
 
 def markdown(data: dict[str, Any]) -> str:

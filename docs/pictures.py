@@ -5,16 +5,22 @@ Run it as `python docs/pictures.py` after a change to drawing or search, and loo
 
 from __future__ import annotations
 
+import contextlib
+import io
+import re
 import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
+from typing import Any
 
 import anabranch as ab
 
 FOLDER = Path(__file__).parent / "pictures"
 LARGEST = 150_000  # bytes of a picture
 #: A position worth looking at, for every game that has a board: options, and moves from the start.
-POSITIONS: dict[str, tuple[dict[str, object], str]] = {
+POSITIONS: dict[str, tuple[dict[str, Any], str]] = {
     "connect_four": ({}, "d d e e f c c c"),
     "goofspiel": ({"cards": 6}, "5,2"),
     "matrix": ({"payoffs": "rock_paper_scissors"}, ""),
@@ -27,7 +33,7 @@ POSITIONS: dict[str, tuple[dict[str, object], str]] = {
 }
 
 
-def position(name: str, moves: str, **options: object) -> ab.State:
+def position(name: str, moves: str, **options: Any) -> ab.State:
     """Return the state after moves by name: actions, one,another where players choose at once, [an outcome]."""
     game = ab.games.load(name, **options)
     state = game.start()
@@ -58,6 +64,39 @@ def pictures() -> Iterator[tuple[str, ab.Picture]]:
 
     middle = position("tic_tac_toe", "b2 a1 a3 c1 b1")
     yield "graph_tic_tac_toe", ab.search(middle, simulations=400).graph.picture(depth=4, most=30)
+
+    yield "eight_nodes", eight_nodes(merge=True)
+    yield "eight_nodes_tree", eight_nodes(merge=False)
+    small = ab.games.load("random_game", seed=3, layers=3, width=3)
+    yield "random_game", ab.search(small.start(), simulations=200).graph.picture()
+    yield from tutorial()
+
+
+def eight_nodes(merge: bool) -> ab.Picture:
+    """Return the example of docs/search.md after nineteen simulations, as a graph or as a tree."""
+    game: Any = ab.games.load("explicit")
+
+    def opinions(batch: ab.Batch) -> Any:
+        return None, [game.opinions[game.id_of(state)][0] for state in batch.states]
+
+    plain = ab.Puct(c_init=1.0, c_log=0.0, epsilon=0.0, scale="none", first_play=ab.FirstPlay.parent())
+    config = ab.SearchConfig(selector=plain, transposition=ab.Transposition(merge=merge))
+    graph: Any = ab.search(game.start(), visits=19, evaluator=opinions, config=config).graph
+    picture: ab.Picture = graph.picture(depth=4)
+    return picture
+
+
+def tutorial() -> list[tuple[str, ab.Picture]]:
+    """Return the pictures that the tutorial's own code saves."""
+    page = (FOLDER.parent / "tutorial.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"^```python\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    last = max(number for number, block in enumerate(blocks) if ".save(" in block)
+    namespace: dict[str, Any] = {"__name__": "tutorial"}
+    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
+        with contextlib.redirect_stdout(io.StringIO()):
+            for block in blocks[: last + 1]:
+                exec(block, namespace)  # noqa: S102  (our own page)
+        return [(path.stem, ab.Picture(path.read_text(encoding="utf-8"))) for path in sorted(Path().glob("*.svg"))]
 
 
 def main() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 INK = "#1f2933"  # text and outlines
+DARK = "#0c1218"  # text on colours
 SOFT = "#616e7c"  # labels, less important text
 FAINT = "#cbd2d9"  # rules, grids
 PAPER = "#ffffff"  # every picture has its own background, so that it reads on dark pages too
@@ -42,8 +43,8 @@ def ink_on(colour: str) -> str:
     shares = [part / 255 for part in _parts(colour)]
     linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in shares]
     luminance = 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
-    # The contrast ratio of WCAG 2: white is 1.05/(L + 0.05), our ink about (L + 0.05)/0.072.
-    return PAPER if 1.05 / (luminance + 0.05) > (luminance + 0.05) / 0.072 else INK
+    # The contrast ratio of WCAG 2: white's is 1.05/(L + 0.05), that of so dark a text (L + 0.05)/0.056.
+    return PAPER if 1.05 / (luminance + 0.05) > (luminance + 0.05) / 0.056 else DARK
 
 
 def _parts(colour: str) -> list[int]:

@@ -7,11 +7,13 @@ import doctest
 import io
 import json
 import re
+import runpy
 import shlex
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
+from xml.etree import ElementTree
 
 import pytest
 from tests.settings_table import settings_table
@@ -204,6 +206,18 @@ def test_every_page_can_be_found():
         for contents in re.findall(r":::\{toctree\}(.*?):::", path.read_text(encoding="utf-8"), re.DOTALL):
             waiting += [path.parent / f"{name}.md" for name in re.findall(r"^\w\S*$", contents, re.MULTILINE)]
     assert found == set(DOCS.rglob("*.md"))
+
+
+def test_pictures_say_what_the_code_draws():
+    """Every number and word in the pictures of the pages; how they are drawn is tested elsewhere."""
+    script = runpy.run_path(str(DOCS / "pictures.py"))
+
+    def words(svg: str) -> list[str]:
+        return ["".join(element.itertext()) for element in ElementTree.fromstring(svg).iter() if "text" in element.tag]
+
+    drawn = {f"{name}.svg": words(picture.svg) for name, picture in script["pictures"]()}
+    kept = {path.name: words(path.read_text(encoding="utf-8")) for path in (DOCS / "pictures").iterdir()}
+    assert kept == drawn, "make pictures draws them anew"
 
 
 def test_the_readme_is_short():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import dataclasses
 import io
 
 import numpy as np
@@ -71,16 +72,25 @@ def test_search_sees_a_win_in_one_and_a_loss_in_one():
 
 
 def test_a_mixed_strategy_is_drawn_from_and_not_maximised():
-    """In matching pennies whoever plays a fixed action loses; the average strategy is a half each."""
-    game = ab.games.load("matrix")  # matching pennies is what it is if nothing else is asked for
-    config = ab.SearchConfig(simultaneous=ab.RegretMatching())
-    agent = ab.SearchAgent(simulations=100, config=config, evaluator=ab.Uniform())
-    asked = turns(game, 40)
-    shares = np.bincount(ask(agent, asked), minlength=2) / 40
-    assert 0.25 < shares[0] < 0.75
-    fixed = ab.SearchAgent(simulations=100, config=config, evaluator=ab.Uniform(), simultaneous_temperature=0.0)
-    (result,) = fixed.results(asked[:1])
-    assert ask(fixed, asked[:1]) == [int(np.argmax(result.policy[0]))]
+    """Where several choose at once a policy of (7/10, 3/10) is played 7 times in 10; where one acts, always the 7."""
+    agent = ab.SearchAgent(simulations=10)
+    for game, drawn in ((ab.games.load("matrix"), 0.7), (ab.games.load("pig"), 1.0)):
+        asked = turns(game, 1000)
+        (result,) = agent.results(asked[:1])
+        policy = np.tile([0.7, 0.3], (2, 1))
+        result = dataclasses.replace(result, policy=policy)
+        share = [agent.pick(turn, result) for turn in asked].count(0) / 1000
+        assert share == pytest.approx(drawn, abs=0.04)
+    fixed = ab.SearchAgent(simulations=10, simultaneous_temperature=0.0)
+    together = Turn(ab.games.load("matrix").start(), 0, seed=5)
+    assert fixed.pick(together, result) == 0
+
+
+def test_selectors_that_only_the_reference_has_play_too():
+    """Regret matching on matching pennies comes near a half each."""
+    agent = ab.SearchAgent(simulations=200, config=ab.SearchConfig(simultaneous=ab.RegretMatching()))
+    (result,) = agent.results(turns(ab.games.load("matrix"), 1))
+    assert result.policy[0] == pytest.approx([0.5, 0.5], abs=0.1)
 
 
 @pytest.mark.parametrize(("temperature", "share"), [(1.0, 0.75), (0.5, 0.9), (2.0, 0.634), (1e-4, 1.0)])

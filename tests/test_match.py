@@ -126,6 +126,23 @@ def test_games_that_name_their_rolls_see_the_same_dice_in_both_seats():
     assert len({one.moves for one, _ in pairs}) == 4
 
 
+def test_every_choice_has_random_numbers_of_its_own():
+    """Other pair, other move or other seat: other numbers. The games of a pair share theirs, whoever sits there."""
+    seeds: list[list[int]] = []
+
+    class Notes(ab.RandomAgent):
+        def choose(self, turns):
+            seeds[-1] += [turn.seed for turn in turns]
+            return super().choose(turns)
+
+    for agents in ((Notes(), "random"), ("random", Notes())):
+        seeds.append([])
+        ab.match(GAMES["goofspiel"], *agents, games=20)
+    together = seeds[0] + seeds[1]
+    assert len(set(together)) == len(together) / 2  # each twice: in both games of its pair
+    assert len(set(seeds[0])) == len(seeds[0])
+
+
 def test_search_beats_random_at_tic_tac_toe():
     match = ab.match(GAMES["tic_tac_toe"], "search:simulations=200", "random", games=200, openings=0)
     assert match.score >= 0.9

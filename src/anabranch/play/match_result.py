@@ -86,17 +86,17 @@ class Match:
             "records": [asdict(record) for record in self.records],
         }
 
-    def rows(self) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+    def rows(self) -> tuple[tuple[str, ...], list[tuple[str | int, ...]]]:
         """Return a table: its columns, and a row per agent."""
         columns: tuple[str, ...] = ("agent", "score", "95 % interval", "wins", "draws", "losses", "mean return")
-        rows: list[tuple[str, ...]] = [
+        rows: list[tuple[str | int, ...]] = [
             (
                 one.agent,
                 f"{one.score:.3f}",
                 f"{one.low:.3f} to {one.high:.3f}",
-                str(one.wins),
-                str(one.draws),
-                str(one.losses),
+                one.wins,
+                one.draws,
+                one.losses,
                 f"{one.mean_return:+.3f}",
             )
             for one in self.standings
@@ -108,16 +108,18 @@ class Match:
         pairs = len({record.pair for record in self.records})
         together = max((len(record.seats) for record in self.records), default=2)
         words = "pairs" if together == 2 else f"rounds of {together}"
-        game, plies = self.game.removesuffix("()"), f"{self.openings} random plies each first"
-        text = f"{game}: {len(self.records)} games in {pairs} {words}, {plies}"
+        plies = f"{self.openings} random {'ply' if self.openings == 1 else 'plies'} each first"
+        opening = plies if self.openings else "from the start"
+        text = f"{self.game.removesuffix('()')}: {len(self.records)} games in {pairs} {words}, {opening}"
         cut = sum(not record.finished for record in self.records)
         return text + (f"; {cut} cut off for their length" if cut else "")
 
     def __str__(self) -> str:
         columns, rows = self.rows()
-        widths = [max(map(len, column)) for column in zip(columns, *rows, strict=True)]
+        cells = [columns, *([str(cell) for cell in row] for row in rows)]
+        widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
         lines = [self.summary()]
-        for row in [columns, *rows]:
+        for row in cells:
             first, *others = (
                 cell.ljust(width) if number == 0 else cell.rjust(width)
                 for number, (cell, width) in enumerate(zip(row, widths, strict=True))

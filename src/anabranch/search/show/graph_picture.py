@@ -69,7 +69,7 @@ def graph_picture(graph: ReadableGraph, *, depth: int, most: int, player: int) -
     cards = [_card(node, values[node.number], shown, layout, frame, scale, player) for node in nodes]
     across, down = frame.corner((layout.width, layout.layers))
     aside = 40.0 if layout.back else 0.0  # edges that lead up run at the right
-    width = max(across - ASIDE + 2 * MARGIN + aside, 520.0)
+    width = max(across - ASIDE + 2 * MARGIN + aside, 600.0)
     left = (width - aside - (across - ASIDE)) / 2
     height = MARGIN + down - BELOW + 26
     body = group(*(curve for curve, _ in drawn), *(label for _, label in drawn), *cards, x=left, y=MARGIN)
@@ -212,7 +212,7 @@ def _short(number: int) -> str:
 
 def _legend(width: float, scale: Scale, player: int, nodes: Sequence[NodeView], total: int) -> list[str]:
     """Explain colours, widths and shapes, and say how much of the graph is drawn."""
-    x, steps = MARGIN, 40
+    x, steps, shown = MARGIN, 40, {node.number for node in nodes}
     parts = [line(MARGIN, 0, width - MARGIN, 0, stroke=FAINT)]
     low, high = signed(scale.low, 2).replace("-", "−"), signed(scale.high, 2).replace("-", "−")
     words = f"value to player {player}"
@@ -226,7 +226,10 @@ def _legend(width: float, scale: Scale, player: int, nodes: Sequence[NodeView], 
     x += 3 * steps + 5
     parts.append(text(x, 22, high, size=11))
     x += text_width(high, 11) + 22
-    for words in ("wider: more visits", "+3: children not drawn"):
+    hints = ["wider: more visits"]
+    if any(edge.child not in shown for node in nodes for edge in node.edges):
+        hints.append("+3: children not drawn")
+    for words in hints:
         parts.append(text(x, 22, words, size=11, fill=SOFT))
         x += text_width(words, 11) + 18
     x = MARGIN

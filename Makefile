@@ -5,6 +5,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 CMAKE := $(BIN)/cmake
+# Runs a command and prints a dot a second meanwhile: nothing is silent for long.
+BUSY := sh -c '"$$@" & work=$$!; while kill -0 $$work 2>/dev/null; do printf . >&2; sleep 1; done; echo >&2; wait $$work' busy
 NATIVE := CMakeLists.txt $(wildcard cpp/anabranch/*.hpp cpp/bindings/*.hpp cpp/bindings/*.cpp)
 
 .PHONY: help install install-dev install-docs demo docs test lint types cpp-test cpp-sanitize bench bench-native peers bench-peers signature-builds stubs readme pictures format clean
@@ -22,33 +24,37 @@ help:
 # The package and what it needs to run.
 install: $(VENV)/installed
 $(VENV)/python: constraints.txt
-	$(PYTHON) -m venv $(VENV)
-	$(PIP) install -c constraints.txt pip
-	$(PIP) install -c constraints.txt scikit-build-core nanobind cmake ninja numpy numba msgspec tyro rich
+	@echo "making $(VENV) and installing what anabranch is built with"
+	@$(BUSY) $(PYTHON) -m venv $(VENV)
+	@$(BUSY) $(PIP) install -c constraints.txt pip
+	@$(BUSY) $(PIP) install -c constraints.txt scikit-build-core nanobind cmake ninja numpy numba msgspec tyro rich
 	@touch $@
 $(VENV)/installed: $(VENV)/python pyproject.toml $(NATIVE)
-	PATH="$(CURDIR)/$(BIN):$$PATH" $(PIP) install -c constraints.txt --no-build-isolation --no-deps --editable .
+	@echo "building the engine, which takes a minute or so"
+	@PATH="$(CURDIR)/$(BIN):$$PATH" $(BUSY) $(PIP) install -c constraints.txt --no-build-isolation --no-deps --editable .
 	@touch $@
 
 # What tests, lint and types need on top.
 install-dev: $(VENV)/installed-dev
 $(VENV)/installed-dev: $(VENV)/installed
-	$(PIP) install -c constraints.txt pytest pytest-xdist hypothesis scipy scipy-stubs open_spiel resvg_py ruff mypy
+	@echo "installing what tests, lint and types need"
+	@$(BUSY) $(PIP) install -c constraints.txt pytest pytest-xdist hypothesis scipy scipy-stubs open_spiel resvg_py ruff mypy
 	@touch $@
 
 # What the pages need on top of that.
 install-docs: $(VENV)/installed-docs
 $(VENV)/installed-docs: $(VENV)/installed constraints.txt
-	$(PIP) install -c constraints.txt sphinx myst-parser furo
+	@echo "installing what the pages need"
+	@$(BUSY) $(PIP) install -c constraints.txt sphinx myst-parser furo
 	@touch $@
 
 # The time is counted from the start of make, so the first time it includes the set-up.
 demo: STARTED := $(shell date +%s)
 demo: install
-	$(BIN)/anabranch games
-	$(BIN)/anabranch check tic_tac_toe
 	$(BIN)/python examples/01_search.py
 	@echo "first result $$(($$(date +%s) - $(STARTED))) s after make demo began"
+	$(BIN)/anabranch games
+	$(BIN)/anabranch check tic_tac_toe --seconds 2
 
 # The pages in build/docs/index.html; a warning is an error, and nothing is fetched.
 docs: install-docs

@@ -10,7 +10,7 @@ from anabranch.draw.picture import Picture
 from anabranch.draw.svg import document, group, line, path, rect, text, text_width
 from anabranch.game.pictures import board_picture
 from anabranch.search.show.result_sheet import result_sheet
-from anabranch.search.show.sheet import Cell, Sheet, Table
+from anabranch.search.show.sheet import Cell, Sheet, Table, above
 
 if TYPE_CHECKING:
     from anabranch.search.result import Result
@@ -87,7 +87,7 @@ def _table(table: Table) -> tuple[list[str], float, float, float]:
     bars: list[float] = []
     for at, column in enumerate(table.columns):
         inside = [text_width(words, SIZE) for row in table.rows for words in row[at].lines]
-        bar = BAR + 8 if any(row[at].share is not None and not _below(table, row) for row in table.rows) else 0.0
+        bar = BAR + 8 if any(row[at].share is not None for row in above(table)) else 0.0
         bars.append(bar)
         widths.append(max(text_width(column.title, SIZE), *inside, 24.0) + bar + 14 + APART * column.apart)
     ends = [sum(widths[: at + 1]) for at in range(len(widths))]
@@ -110,18 +110,13 @@ def _table(table: Table) -> tuple[list[str], float, float, float]:
         high = ROW + LINE * (max(len(cell.lines) for cell in row) - 1)
         for cell, column, width, end in zip(row, table.columns, widths, ends, strict=True):
             inner = width - APART * column.apart
-            parts += _cell(cell, end - inner, y, inner, high, right=column.right, bars=not _below(table, row))
+            parts += _cell(cell, end - inner, y, inner, high, right=column.right, bars=number < len(above(table)))
         y += high
     if table.rest:
         parts.append(text(4, y + 16, table.rest, size=12, fill=SOFT))
         y += 22
     width = max(ends[-1], text_width(table.title, 12), text_width(table.rest, 12))
     return parts, width, y, begins
-
-
-def _below(table: Table, row: Sequence[Cell]) -> bool:
-    """Whether a row stands below a rule, where margins of columns are: there is no room for bars."""
-    return bool(table.rules) and any(row is below for below in table.rows[table.rules[0] :])
 
 
 def _cell(cell: Cell, x: float, y: float, width: float, high: float, *, right: bool, bars: bool) -> list[str]:

@@ -10,7 +10,7 @@ from anabranch.draw.picture import as_html
 from anabranch.draw.svg import SANS, clean
 from anabranch.game.pictures import board_picture
 from anabranch.search.show.result_sheet import result_sheet
-from anabranch.search.show.sheet import Cell, Column, Sheet, Table
+from anabranch.search.show.sheet import Cell, Column, Sheet, Table, above
 
 if TYPE_CHECKING:
     from anabranch.search.result import Result
@@ -53,10 +53,10 @@ def sheet_html(sheet: Sheet) -> str:
 
 def table_html(table: Table) -> str:
     """Return one table; what was left out stands below it."""
-    head = "".join(_heading(column) for column in table.columns)
+    barred = [any(row[at].share is not None for row in above(table)) for at in range(len(table.columns))]
+    head = "".join(_heading(column, bar) for column, bar in zip(table.columns, barred, strict=True))
     body = "".join(
-        f'<tr style="background:none">{_row(row, table, number in table.rules)}</tr>'
-        for number, row in enumerate(table.rows)
+        f'<tr style="background:none">{_row(row, table, number)}</tr>' for number, row in enumerate(table.rows)
     )
     title = f'<div style="color:{SOFT};margin-bottom:4px">{clean(table.title)}</div>' if table.title else ""
     rest = f'<div style="color:{SOFT};margin-top:2px">{clean(table.rest)}</div>' if table.rest else ""
@@ -66,25 +66,27 @@ def table_html(table: Table) -> str:
     )
 
 
-def _heading(column: Column) -> str:
+def _heading(column: Column, bar: bool) -> str:
     colour = SOFT if column.seat is None else player_colour(column.seat)
     side = "right" if column.right else "left"
+    after = 6 + (BAR + 8) * bar  # numbers end before the bar
     return (
-        f'<th style="text-align:{side};color:{colour};font-weight:700;padding:2px 6px;'
+        f'<th style="text-align:{side};color:{colour};font-weight:700;padding:2px {after}px 2px 6px;'
         f'border-bottom:1px solid {FAINT}">{clean(column.title)}</th>'
     )
 
 
-def _row(row: Sequence[Cell], table: Table, ruled: bool) -> str:
-    return "".join(_cell(cell, column, ruled) for cell, column in zip(row, table.columns, strict=True))
+def _row(row: Sequence[Cell], table: Table, number: int) -> str:
+    ruled, bars = number in table.rules, number < len(above(table))
+    return "".join(_cell(cell, column, ruled, bars) for cell, column in zip(row, table.columns, strict=True))
 
 
-def _cell(cell: Cell, column: Column, ruled: bool) -> str:
+def _cell(cell: Cell, column: Column, ruled: bool, bars: bool) -> str:
     style = f"text-align:{'right' if column.right else 'left'};padding:2px 6px;border-radius:4px;white-space:nowrap;"
     style += "font-weight:700;" if cell.strong else ""
     style += f"border-top:1px solid {FAINT};" if ruled else ""
     words = "<br/>".join(map(clean, cell.lines))
-    if cell.share is not None:
+    if cell.share is not None and bars:
         long = BAR * max(0.0, min(1.0, cell.share))
         bar = f"display:inline-block;height:9px;width:{long:.1f}px;border-radius:3px;background:{SOFT}"
         room = f"display:inline-block;width:{BAR}px;margin-left:8px;text-align:left;background:{WASH};border-radius:3px"

@@ -37,6 +37,11 @@ class Table:
     rules: Sequence[int] = ()
 
 
+def above(table: Table) -> Sequence[Sequence[Cell]]:
+    """Return the rows above the first rule; below it stand the margins of columns, which have no room for bars."""
+    return table.rows[: table.rules[0]] if table.rules else table.rows
+
+
 @dataclass(frozen=True)
 class Sheet:
     """All that is shown of a result."""

@@ -49,6 +49,8 @@ class Command(SearchFlags, GameFlags):
             raise UsageError("which game? Name one, e.g. anabranch analyze connect_four; anabranch games lists them")
         self._check_files()
         analysis = self._analysis()
+        if self.save is not None:
+            analysis.check_savable()
         interrupted = False
         try:
             with progress(f"searching {self.game}") as say:

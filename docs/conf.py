@@ -28,6 +28,7 @@ html_theme_options = {
 }
 
 autodoc_member_order = "bysource"
+autodoc_mock_imports = ["pyspiel"]  # an extra: the pages are built without it
 autodoc_typehints = "none"  # annotations carry help texts, which the table of options shows better
 autodoc_inherit_docstrings = False
 

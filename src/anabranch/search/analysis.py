@@ -24,7 +24,7 @@ GROWTH = 4  # a slice has at most so many times the simulations of the one befor
 class Analysis:
     """A search with a budget that runs a moment at a time.
 
-        analysis = Analysis(state, simulations=100_000)
+        analysis = ab.Analysis(state, simulations=100_000)
         while analysis.advance(0.1):
             print(analysis.share, analysis.result.action)
 

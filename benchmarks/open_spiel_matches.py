@@ -5,8 +5,8 @@
 Both sides play in one process, one after the other, on one thread, and nobody thinks on the other's time. OpenSpiel
 gets `seconds` as the wall-clock limit of its search, with the settings of its own example (UCT, c = 2, one random
 rollout per leaf, proven results backed up); where it has proven the result it stops early. We choose by UCB1 with c = 1
-and one random rollout per leaf, the same for every game (c was chosen in matches with other seeds, at fixed numbers of
-simulations), and play the largest entry of the policy also where players choose at once. Our search looks at the clock
+and one random rollout per leaf, the same for every game (docs/open_spiel.md says what else was tried before that was
+settled), and play the largest entry of the policy also where players choose at once. Our search looks at the clock
 less often and has to build its answer in Python, so what it takes on top of its limit is measured on the first position
 and taken off the limit beforehand. The table shows what each side really took per move, everything included.
 

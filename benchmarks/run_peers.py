@@ -23,6 +23,7 @@ from peers.race import Patience, Pythons, races
 from run_all import collect
 
 ROOT = Path(__file__).resolve().parents[1]
+PART = measure.RESULTS / "peers.json"  # of a part, or of a run so far
 BARS = ("search_speed", "rollout_speed", "object_speed")  # what we promise against OpenSpiel, on our own environment's
 
 
@@ -77,6 +78,13 @@ def load() -> float:
     return round(os.getloadavg()[0], 2) if hasattr(os, "getloadavg") else 0.0
 
 
+def save(path: Path, busy: float, lines: list[table.Line], bars: list[measure.Row]) -> None:
+    """Write what was found, with what it was measured on."""
+    path.parent.mkdir(exist_ok=True)
+    data = {"machine": measure.machine(), "load": [busy, load()], "bars": measure.plain(bars), "rows": lines}
+    path.write_text(json.dumps(data, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
 def main(words: list[str] | None = None) -> int:
     """Race, print, write; the exit code says whether the bars are met (or that nothing could be measured)."""
     asked = arguments(words)
@@ -99,6 +107,7 @@ def main(words: list[str] | None = None) -> int:
         pythons = Pythons(Path(sys.executable), asked.python)
         for outcome in races(questions, peers, pythons, Patience(asked.rounds, asked.seconds)):
             lines.append(outcome.to_json())
+            save(PART, busy, lines, [])  # so that a run cut short leaves what it found
             measure.log(f"{len(lines):3}/{total} " + table.text(lines[-1:]).splitlines()[1])
         if whole:
             bars = collect(BARS)
@@ -110,10 +119,8 @@ def main(words: list[str] | None = None) -> int:
         print("\nbars, against OpenSpiel\n" + measure.table(bars))
     if stopped:
         return 130
-    path = table.LATEST if whole else measure.RESULTS / "peers.json"
-    path.parent.mkdir(exist_ok=True)
-    data = {"machine": measure.machine(), "load": [busy, load()], "bars": measure.plain(bars), "rows": lines}
-    path.write_text(json.dumps(data, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    path = table.LATEST if whole else PART
+    save(path, busy, lines, bars)
     measure.log(f"written: {path.relative_to(ROOT)}")
     failed = all(line["ratio"] is None for line in lines)
     return 1 if failed or any(row.ok is False for row in bars) else 0

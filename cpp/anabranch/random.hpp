@@ -43,7 +43,11 @@ constexpr std::uint64_t place_of(std::size_t index) { return index < kPlaces.siz
 inline std::uint64_t key_of_bytes(const std::byte* data, std::size_t size) {
   std::uint64_t total = 0, word = 0;
   std::size_t index = 0;
-  for (; index + 1 <= size / 8; ++index) {
+  for (const std::size_t few = size / 8 < kPlaces.size() ? size / 8 : kPlaces.size(); index < few; ++index) {
+    std::memcpy(&word, data + index * 8, 8);
+    total += mix(word ^ kPlaces[index]);
+  }
+  for (; index < size / 8; ++index) {
     std::memcpy(&word, data + index * 8, 8);
     total += mix(word ^ place_of(index));
   }

@@ -39,10 +39,16 @@ nb::object view(const Column<T>& column, const Item* first, std::size_t count, s
   return nb::cast(nb::ndarray<nb::numpy, const Item>(first, width == 1 ? 1 : 2, shape, owner, strides));
 }
 
+template <class T, class Item>
+nb::object field(const Records<T>& records, const Item T::*member) {
+  const Item* first = records.size() ? &(records[0].*member) : nullptr;
+  return view(records.memory(), first, records.size(), 1, records.stride() / sizeof(Item));
+}
+
 template <class T>
-nb::object field(const Column<T>& column, const std::uint32_t T::*member) {
-  static_assert(sizeof(T) % 4 == 0);
-  return view(column, column.size() ? &(column.data()->*member) : nullptr, column.size(), 1, sizeof(T) / 4);
+nb::object doubles(const Records<T>& records, std::size_t offset, std::size_t count) {
+  return view(records.memory(), records.size() ? records.doubles(0) + offset : nullptr, records.size(), count,
+              records.stride() / sizeof(double));
 }
 
 nb::dict columns(const BoundSearch& s) {
@@ -53,17 +59,17 @@ nb::dict columns(const BoundSearch& s) {
   d["edge_count"] = field(g.nodes, &Node::edge_count);
   d["choices"] = field(g.nodes, &Node::choices);
   d["parent"] = field(g.nodes, &Node::parent);
-  const auto* kinds = reinterpret_cast<const std::uint8_t*>(g.nodes.data());
-  d["kind"] = view(g.nodes, kinds + offsetof(Node, kind), g.nodes.size(), 1, sizeof(Node));
-  d["mover"] = view(g.nodes, kinds + offsetof(Node, mover), g.nodes.size(), 1, sizeof(Node));
+  const auto* kinds = reinterpret_cast<const std::uint8_t*>(&g.nodes[0].kind);
+  d["kind"] = view(g.nodes.memory(), kinds, g.nodes.size(), 1, g.nodes.stride());
+  d["mover"] = field(g.nodes, &Node::mover);
   d["key"] = view(g.hashes, g.hashes.data(), g.hashes.size(), 1, 1);
-  d["value"] = view(g.values, g.values.data(), g.nodes.size(), g.players, 2 * g.players);
-  d["opinion"] = view(g.values, g.values.data() + g.players, g.nodes.size(), g.players, 2 * g.players);
-  d["edge_visits"] = view(g.edge_visits, g.edge_visits.data(), g.edges.size(), 1, 1);
+  d["value"] = doubles(g.nodes, 0, g.players);
+  d["opinion"] = doubles(g.nodes, g.players, g.players);
+  d["edge_visits"] = field(g.edges, &Edge::visits);
   d["edge_child"] = field(g.edges, &Edge::child);
   d["edge_move"] = field(g.edges, &Edge::move);
-  d["edge_flags"] = field(g.edges, &Edge::flags);
-  d["edge_value"] = view(g.edge_values, g.edge_values.data(), g.edges.size(), g.players, g.players);
+  d["edge_flags"] = field(g.edges, &Edge::bits);
+  d["edge_value"] = doubles(g.edges, 0, g.players);
   return d;
 }
 
@@ -95,10 +101,10 @@ nb::list acting_at(BoundSearch& s, NodeId id) {
       priors.push_back(node.priors == kNone ? static_cast<double>(search.chooser().uniform_prior(table.sizes[i]))
                                             : static_cast<double>(g.priors[node.priors + prior_at + a]));
     for (EdgeId e = node.edges; e < node.edges + node.edge_count; ++e) {
-      const double times = g.edge_visits[e];
+      const double times = g.edges[e].visits;
       if (times == 0.0) continue;
       const std::uint32_t choice = node.acting == 1 ? g.edges[e].move : table.choice(g.edges[e].move, i);
-      const double q = g.edges[e].flags & kShared ? child_value(g, e, player, search.config().discount, search.config()) : g.value(e)[player];
+      const double q = g.edges[e].is(kShared) ? child_value(g, e, player, search.config().discount, search.config()) : g.value(e)[player];
       visits[choice] += times;
       totals[choice] += node.acting == 1 ? q : times * q;
     }
@@ -121,8 +127,8 @@ nb::list line_of(BoundSearch& s) {
     const Node& node = g.nodes[at];
     EdgeId best = node.edges;
     for (EdgeId e = node.edges; e < node.edges + node.edge_count; ++e)
-      if (g.edge_visits[e] > g.edge_visits[best]) best = e;
-    if (node.edge_count == 0 || g.edge_visits[best] == 0) break;
+      if (g.edges[e].visits > g.edges[best].visits) best = e;
+    if (node.edge_count == 0 || g.edges[best].visits == 0) break;
     line.append(search.actions_of(at, g.edges[best].move));
     at = g.edges[best].child;
   }
@@ -146,7 +152,7 @@ nb::list edges_of(BoundSearch& s, NodeId id) {
     std::vector<double> q(g.value(e), g.value(e) + g.players);
     double chance = 1.0;
     if (node.kind == Kind::chance) chance = g.rules.chance ? g.distributions[node.choices].chances[edge.move] : std::nan("");
-    rows.append(nb::make_tuple(search.actions_of(id, edge.move), g.edge_visits[e], child, q, chance));
+    rows.append(nb::make_tuple(search.actions_of(id, edge.move), g.edges[e].visits, child, q, chance));
   }
   return rows;
 }

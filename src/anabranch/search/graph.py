@@ -18,7 +18,7 @@ from anabranch.search.result import Action, Result
 Floats = npt.NDArray[np.float64]
 KINDS = ("over", "chance", "decision")
 NO_CHILD = 2**32 - 1
-SHARED, FROZEN = 1, 2
+SHARED, FROZEN = 1 << 30, 1 << 31  # of edge_flags, whose other bits number a row of rewards
 
 
 @dataclass(frozen=True)

@@ -48,8 +48,9 @@ def _arguments(layout: Layout) -> tuple[np.dtype[Any], ...]:
 
 def _make(players: int, actions: int) -> Any:
     def make(verbs: Verbs) -> FunctionType:
-        turn_of, legal, step = verbs["turn"], verbs["legal"], verbs["step"]
-        stand, roll = _standing(verbs), _rolling(verbs)
+        turn_of, step = verbs["turn"], verbs["step"]
+        choose, roll = _choosing(verbs, actions), _rolling(verbs)
+        alone = _alone(players, choose, step)
 
         def rollout(game, state, random, max_depth, discount, ids, joint, outcomes, chances, rewards, totals):  # type: ignore[no-untyped-def]
             weight = 1.0
@@ -67,19 +68,11 @@ def _make(players: int, actions: int) -> Any:
                     if outcome < -(2**31) or outcome >= 2**31:
                         return 1
                     joint.cells[0] = outcome
-                else:
-                    for seat in range(players):
-                        if turn >> seat & 1:
-                            count = legal(game, state, seat, ids.cells)
-                            if count < 1 or count > actions:
-                                return 1
-                            count = stand(game, state, seat, ids.cells, count)
-                            if count < 1:
-                                return 1
-                            joint.cells[seat] = ids.cells[below(random.cells, count)]
-                step(game, state, joint.cells, rewards.cells)
+                    step(game, state, joint.cells, rewards.cells)
+                    joint.cells[0] = IDLE
+                elif alone(turn, game, state, random.cells, ids.cells, joint.cells, rewards.cells) != 0:
+                    return 1
                 for seat in range(players):
-                    joint.cells[seat] = IDLE
                     reward = rewards.cells[seat]
                     if reward != 0.0:
                         if reward - reward != 0.0:
@@ -93,6 +86,63 @@ def _make(players: int, actions: int) -> Any:
         return rollout  # type: ignore[return-value]
 
     return make
+
+
+def _alone(players: int, choose: Any, step: Any) -> Any:
+    """Let those whose turn it is choose, and step.
+
+    For two players, one acting alone has a branch of its own: the compiler then knows who it is all the way through the
+    rules, and need not go through memory for what belongs to that player.
+    """
+
+    def together(turn, game, state, random, ids, joint, rewards):  # type: ignore[no-untyped-def]
+        for seat in range(players):
+            if turn >> seat & 1:
+                joint[seat] = choose(game, state, seat, random, ids)
+                if joint[seat] < 0:
+                    return 1
+        step(game, state, joint, rewards)
+        for seat in range(players):
+            joint[seat] = IDLE
+        return 0
+
+    if players != 2:
+        return together
+
+    def apart(turn, game, state, random, ids, joint, rewards):  # type: ignore[no-untyped-def]
+        if turn == 1:
+            joint[0] = choose(game, state, 0, random, ids)
+            if joint[0] < 0:
+                return 1
+            step(game, state, joint, rewards)
+            joint[0] = IDLE
+        elif turn == 2:
+            joint[1] = choose(game, state, 1, random, ids)
+            if joint[1] < 0:
+                return 1
+            step(game, state, joint, rewards)
+            joint[1] = IDLE
+        else:
+            return together(turn, game, state, random, ids, joint, rewards)
+        return 0
+
+    return apart
+
+
+def _choosing(verbs: Verbs, actions: int) -> Any:
+    """Choose at random among a player's choices; -1 where the game offers none."""
+    legal, stand = verbs["legal"], _standing(verbs)
+
+    def choose(game, state, seat, random, ids):  # type: ignore[no-untyped-def]
+        count = legal(game, state, seat, ids)
+        if count < 1 or count > actions:
+            return -1
+        count = stand(game, state, seat, ids, count)
+        if count < 1:
+            return -1
+        return ids[below(random, count)]
+
+    return choose
 
 
 def _standing(verbs: Verbs) -> Any:

@@ -5,39 +5,61 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 CMAKE := $(BIN)/cmake
+# Runs a command and prints a dot a second meanwhile: nothing is silent for long.
+BUSY := sh -c '"$$@" & work=$$!; while kill -0 $$work 2>/dev/null; do printf . >&2; sleep 1; done; echo >&2; wait $$work' busy
 NATIVE := CMakeLists.txt $(wildcard cpp/anabranch/*.hpp cpp/bindings/*.hpp cpp/bindings/*.cpp)
 
-.PHONY: help install install-dev demo test lint types cpp-test cpp-sanitize bench bench-native signature-builds stubs readme format clean
+.PHONY: help install install-dev install-docs demo docs test lint types cpp-test cpp-sanitize bench bench-native peers bench-peers signature-builds stubs readme pictures format clean
 
 help:
 	@echo "make demo          check a game and search it"
 	@echo "make test          the whole test suite"
+	@echo "make docs          these pages as HTML, in build/docs"
 	@echo "make install       just the environment, in .venv"
 	@echo "make lint types    ruff; mypy --strict"
 	@echo "make cpp-test      the engine's own tests; make cpp-sanitize runs them under ASan+UBSan and TSan"
-	@echo "make bench         against peers and bars; make signature-builds compares -O0 with -O3"
+	@echo "make bench         our own figures and bars; make signature-builds compares -O0 with -O3"
+	@echo "make bench-peers   ours beside other libraries, which get .venv-peers; ARGS='--only connect_four' runs a part"
 
 # The package and what it needs to run.
 install: $(VENV)/installed
 $(VENV)/python: constraints.txt
-	$(PYTHON) -m venv $(VENV)
-	$(PIP) install -c constraints.txt pip
-	$(PIP) install -c constraints.txt scikit-build-core nanobind cmake ninja numpy numba msgspec tyro rich
+	@echo "making $(VENV) and installing what anabranch is built with"
+	@$(BUSY) $(PYTHON) -m venv $(VENV)
+	@$(BUSY) $(PIP) install -c constraints.txt pip
+	@$(BUSY) $(PIP) install -c constraints.txt scikit-build-core nanobind cmake ninja numpy numba msgspec tyro rich
 	@touch $@
 $(VENV)/installed: $(VENV)/python pyproject.toml $(NATIVE)
-	PATH="$(CURDIR)/$(BIN):$$PATH" $(PIP) install -c constraints.txt --no-build-isolation --no-deps --editable .
+	@echo "building the engine, which takes a minute or so"
+	@PATH="$(CURDIR)/$(BIN):$$PATH" $(BUSY) $(PIP) install -c constraints.txt --no-build-isolation --no-deps --editable .
 	@touch $@
 
 # What tests, lint and types need on top.
 install-dev: $(VENV)/installed-dev
 $(VENV)/installed-dev: $(VENV)/installed
-	$(PIP) install -c constraints.txt pytest pytest-xdist hypothesis scipy scipy-stubs open_spiel ruff mypy
+	@echo "installing what tests, lint and types need"
+	@$(BUSY) $(PIP) install -c constraints.txt pytest pytest-xdist hypothesis scipy scipy-stubs open_spiel resvg_py ruff mypy
 	@touch $@
 
+# What the pages need on top of that.
+install-docs: $(VENV)/installed-docs
+$(VENV)/installed-docs: $(VENV)/installed constraints.txt
+	@echo "installing what the pages need"
+	@$(BUSY) $(PIP) install -c constraints.txt sphinx myst-parser furo
+	@touch $@
+
+# The time is counted from the start of make, so the first time it includes the set-up.
+demo: STARTED := $(shell date +%s)
 demo: install
-	$(BIN)/anabranch games
-	$(BIN)/anabranch check tic_tac_toe
 	$(BIN)/python examples/01_search.py
+	@echo "first result $$(($$(date +%s) - $(STARTED))) s after make demo began"
+	$(BIN)/anabranch games
+	$(BIN)/anabranch check tic_tac_toe --seconds 2
+
+# The pages in build/docs/index.html; a warning is an error, and nothing is fetched.
+docs: install-docs
+	$(BIN)/python -m sphinx -W --keep-going -q -b html docs build/docs
+	@echo "build/docs/index.html"
 
 test: install-dev
 	$(BIN)/python -m pytest -n 2
@@ -64,13 +86,34 @@ cpp-sanitize: install-dev
 	  $(CMAKE) --build build/cpp-$$kind && build/cpp-$$kind/engine_tests || exit 1; \
 	done
 
-# Figures against peers and bars: one table, and benchmarks/results/*.json.
+# Our own figures and bars: one table, benchmarks/latest.json and, in detail, benchmarks/results/*.json.
 bench: install-dev bench-native
 	$(BIN)/python benchmarks/run_all.py
 
 bench-native: install-dev
 	$(CMAKE) -S . -B build/benchmarks -G Ninja -DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(BIN)/ninja -DANABRANCH_BENCHMARKS=ON
 	$(CMAKE) --build build/benchmarks
+
+# The peers live in an environment of their own; neither the package nor its tests need one of them. A peer that cannot
+# be installed is named, and the others are.
+PEERS := .venv-peers
+PEERS_PIP := $(PEERS)/bin/python -m pip --disable-pip-version-check install
+PEERS_LISTS := benchmarks/peers/requirements.txt benchmarks/peers/requirements-alone.txt
+peers: $(PEERS)/installed
+$(PEERS)/installed: $(PEERS_LISTS)
+	$(PYTHON) -m venv $(PEERS)
+	@echo "installing the peers: torch and jax among them, a minute or more"
+	$(PEERS_PIP) -r benchmarks/peers/requirements.txt || \
+	  grep -E '^[A-Za-z]' benchmarks/peers/requirements.txt | while read -r line; do \
+	    echo "one by one: $$line"; \
+	    $(PEERS_PIP) -c benchmarks/peers/requirements.txt "$$line" || echo "NOT installed: $$line"; \
+	  done
+	$(PEERS_PIP) --no-deps -r benchmarks/peers/requirements-alone.txt || echo "NOT installed: gumbel-mcts"
+	@touch $@
+
+# Ours beside the peers', in one run: one table with ratios, and benchmarks/peers/latest.json.
+bench-peers: install-dev peers
+	$(BIN)/python benchmarks/run_peers.py $(ARGS)
 
 # The number that signs the engine's behaviour: the same without and with optimisation, over runs and threads.
 signature-builds: install-dev
@@ -85,9 +128,14 @@ signature-builds: install-dev
 stubs: install
 	cp "$$($(BIN)/python -c 'import anabranch._native as n, pathlib; print(pathlib.Path(n.__file__).parent)')/_native.pyi" src/anabranch/_native.pyi
 
-# The README's table of settings, from the code.
+# The pictures of the pages, drawn anew.
+pictures: install
+	$(BIN)/python docs/pictures.py
+
+# The table of settings in docs/options.md, from the code; the peers' tables, from benchmarks/peers/latest.json.
 readme: install-dev
 	$(BIN)/python -m tests.settings_table
+	$(BIN)/python benchmarks/peers/table.py
 
 clean:
-	rm -rf build $(VENV)
+	rm -rf build $(VENV) $(PEERS)

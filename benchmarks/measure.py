@@ -8,6 +8,7 @@ from __future__ import annotations
 import gc
 import importlib.metadata
 import json
+import math
 import os
 import platform
 import statistics
@@ -17,12 +18,14 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 for _pool in ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMEXPR_NUM_THREADS"):
     os.environ.setdefault(_pool, "1")
 
 RESULTS = Path(__file__).parent / "results"
+BEAT = 1.5  # seconds between signs of life
+_said = [0.0]  # when something was said last
 
 
 def use_cores(count: int = 1) -> None:
@@ -30,6 +33,24 @@ def use_cores(count: int = 1) -> None:
     if hasattr(os, "sched_setaffinity"):
         allowed = sorted(os.sched_getaffinity(0))
         os.sched_setaffinity(0, set(allowed[-count:]))
+
+
+Clock = tuple[float, float]  # of one call: wall time, processor time of all threads
+
+
+class Timed(Protocol):
+    """What can be compared: a Contender here, or one in a process of its own (peers/remote.py)."""
+
+    @property
+    def name(self) -> str:
+        """What the table calls it."""
+
+    @property
+    def units(self) -> float:
+        """How much work one call does."""
+
+    def clocks(self, calls: int) -> list[Clock]:
+        """Call so often and return each call's clock."""
 
 
 @dataclass(frozen=True)
@@ -40,6 +61,25 @@ class Contender:
     call: Callable[[], Any]
     units: float
     prepare: Callable[[], Any] | None = None  # called before each timed call, its time not counted
+    counted: Callable[[], float] | None = None  # the units of the last call by the contender's own count
+
+    def clocks(self, calls: int) -> list[Clock]:
+        """Call so often, rubbish collected before and not meanwhile: nobody pays for what another left."""
+        collecting = gc.isenabled()
+        gc.collect()
+        gc.disable()
+        try:
+            return [self._clock() for _ in range(calls)]
+        finally:
+            if collecting:
+                gc.enable()
+
+    def _clock(self) -> Clock:
+        if self.prepare:
+            self.prepare()
+        processor, began = time.process_time(), time.perf_counter()
+        self.call()
+        return time.perf_counter() - began, time.process_time() - processor
 
 
 @dataclass
@@ -78,7 +118,7 @@ class Rates:
 
 
 def compare(
-    contenders: Sequence[Contender],
+    contenders: Sequence[Timed],
     *,
     rounds: int = 15,
     seconds: float = 20.0,
@@ -92,38 +132,24 @@ def compare(
     """
     calls = []
     for contender in contenders:
-        _timed(contender)  # warm: compilation, caches, first allocations
-        once = _timed(contender)[0]
+        contender.clocks(1)  # warm: compilation, caches, first allocations
+        [(once, _)] = contender.clocks(1)
         calls.append(max(1, min(200, round(slice_seconds / max(once, 1e-9)))))
     table: list[list[float]] = []
     cores: list[list[float]] = []
     start = time.perf_counter()
-    collecting = gc.isenabled()
-    gc.disable()  # or one contender pays for the rubbish of another
-    try:
-        while len(table) < rounds and (len(table) < 3 or time.perf_counter() - start < seconds):
-            row, had = [0.0] * len(contenders), [0.0] * len(contenders)
-            order = range(len(contenders)) if len(table) % 2 == 0 else reversed(range(len(contenders)))
-            for at in order:
-                clocks = [_timed(contenders[at]) for _ in range(calls[at])]
-                row[at] = contenders[at].units / statistics.median(clock[0 if wall else 1] for clock in clocks)
-                had[at] = sum(worked for _, worked in clocks) / sum(passed for passed, _ in clocks)
-                gc.collect()
-            table.append(row)
-            cores.append(had)
-    finally:
-        if collecting:
-            gc.enable()
+    while len(table) < rounds and (len(table) < 3 or time.perf_counter() - start < seconds):
+        row, had = [0.0] * len(contenders), [0.0] * len(contenders)
+        order = range(len(contenders)) if len(table) % 2 == 0 else reversed(range(len(contenders)))
+        for at in order:
+            clocks = contenders[at].clocks(calls[at])
+            row[at] = contenders[at].units / statistics.median(clock[0 if wall else 1] for clock in clocks)
+            had[at] = sum(worked for _, worked in clocks) / sum(passed for passed, _ in clocks)
+        table.append(row)
+        cores.append(had)
+        if time.monotonic() - _said[0] > BEAT:
+            log(f"    … {' and '.join(c.name for c in contenders)}: {len(table)} of at most {rounds} rounds")
     return Rates([c.name for c in contenders], table, cores)
-
-
-def _timed(contender: Contender) -> tuple[float, float]:
-    """Call once: (wall time, processor time of all threads)."""
-    if contender.prepare:
-        contender.prepare()
-    processor, began = time.process_time(), time.perf_counter()
-    contender.call()
-    return time.perf_counter() - began, time.process_time() - processor
 
 
 @dataclass
@@ -131,7 +157,7 @@ class Row:
     """One line of the table: our figure, theirs, and the ratio the bar is about."""
 
     name: str
-    ours: float
+    ours: float | None
     theirs: float | None = None
     ratio: float | None = None
     bar: float | None = None
@@ -141,7 +167,7 @@ class Row:
     details: dict[str, Any] = field(default_factory=dict)
 
     @property
-    def judged(self) -> float:
+    def judged(self) -> float | None:
         """The number the bar is about."""
         return self.ours if self.ratio is None else self.ratio
 
@@ -150,7 +176,8 @@ class Row:
         """Whether the bar is met; None without a bar."""
         if self.bar is None:
             return None
-        return self.judged <= self.bar if self.at_most else self.judged >= self.bar
+        judged = math.nan if self.judged is None else self.judged
+        return judged <= self.bar if self.at_most else judged >= self.bar
 
 
 def versus(name: str, rates: Rates, ours: str, theirs: str, bar: float | None, note: str = "") -> Row:
@@ -167,15 +194,17 @@ def versus(name: str, rates: Rates, ours: str, theirs: str, bar: float | None, n
 
 
 def table(rows: Sequence[Row]) -> str:
-    """Return the lines as text: name, ours, theirs, ratio, bar, ok?."""
+    """Return the lines as text: name, ours, theirs, ratio, bar, ok?; without bars there are no columns for them."""
     cells = [["question", "ours", "theirs", "ratio", "bar", "ok?", ""]]
     for row in rows:
         bar = "" if row.bar is None else ("≤ " if row.at_most else "≥ ") + f"{row.bar:.3g}"
         verdict = {True: "yes", False: "NO", None: ""}[row.ok]
         ratio = "" if row.ratio is None else f"{row.ratio:.3g}"
         cells.append([row.name, figure(row.ours), figure(row.theirs), ratio, bar, verdict, row.note])
+    if all(row.bar is None for row in rows):
+        cells = [line[:4] + line[6:] for line in cells]
     widths = [max(len(line[column]) for line in cells) for column in range(len(cells[0]))]
-    numeric = {1, 2, 3, 4}
+    numeric = {cells[0].index(name) for name in ("ours", "theirs", "ratio", "bar") if name in cells[0]}
     return "\n".join(
         "  ".join(
             cell.rjust(width) if column in numeric else cell.ljust(width)
@@ -233,6 +262,12 @@ def finish(script: str, rows: Sequence[Row]) -> None:
 
 def write(path: Path, name: str, rows: Sequence[Row], *, details: bool = True) -> None:
     """Write lines as JSON, with what they were measured on."""
+    lines = plain(rows, details=details)
+    path.write_text(json.dumps({"benchmark": name, "machine": machine(), "rows": lines}, indent=1) + "\n")
+
+
+def plain(rows: Sequence[Row], *, details: bool = False) -> list[dict[str, Any]]:
+    """Return lines as plain data; without details, figures have four digits."""
     lines = []
     for row in rows:
         line = asdict(row) | {"ok": row.ok}
@@ -240,9 +275,10 @@ def write(path: Path, name: str, rows: Sequence[Row], *, details: bool = True) -
             del line["details"]
             line |= {key: float(f"{line[key]:.4g}") for key in ("ours", "theirs", "ratio") if line[key] is not None}
         lines.append(line)
-    path.write_text(json.dumps({"benchmark": name, "machine": machine(), "rows": lines}, indent=1) + "\n")
+    return lines
 
 
 def log(words: str) -> None:
     """Say what is going on."""
     print(words, file=sys.stderr, flush=True)
+    _said[0] = time.monotonic()

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import measure  # first: it limits threads
 import pyspiel
-from peers import open_spiel_native, ours
+from peers.adapters.open_spiel import native_bot
+from peers.adapters.ours import search
 
 import anabranch as ab
 
@@ -25,8 +26,8 @@ def rows() -> list[measure.Row]:
         theirs = [f"OpenSpiel C++ {policy}" for policy in ("UCT", "PUCT")]
         rates = measure.compare(
             [
-                ours("anabranch", ab.games.load(game), ab.Rollout(), simulations),
-                *(open_spiel_native(name, pyspiel.load_game(game), simulations, name.split()[-1]) for name in theirs),
+                search("anabranch", ab.games.load(game), ab.Rollout(), simulations),
+                *(native_bot(name, pyspiel.load_game(game), simulations, name.split()[-1]) for name in theirs),
             ],
             rounds=rounds,
         )

@@ -1,4 +1,4 @@
-"""Run every benchmark, each in a process of its own, and print one table.
+"""Run every benchmark of our own, each in a process of its own, and print one table; run_peers.py compares with others.
 
 Figures with their details stay in results/ (not in the repository); the table itself goes to latest.json.
 """
@@ -9,26 +9,25 @@ import json
 import math
 import subprocess
 import sys
+from collections.abc import Iterable
 from pathlib import Path
 
 import measure
 
 SCRIPTS = (
-    "search_speed",
-    "rollout_speed",
+    "rates",
     "numba_speed",
     "growth",
     "simultaneous_speed",
     "threads",
-    "object_speed",
     "instructions",
 )
 
 
-def main(names: list[str]) -> int:
-    """Run the scripts named, or all; the exit code says whether every bar is met."""
+def collect(names: Iterable[str]) -> list[measure.Row]:
+    """Run scripts and return their lines; one that fails is a line that misses its bar."""
     rows = []
-    for name in names or SCRIPTS:
+    for name in names:
         measure.log(f"— {name}")
         script = Path(__file__).parent / f"{name}.py"
         done = subprocess.run([sys.executable, str(script)], stdout=subprocess.DEVNULL, check=False)
@@ -38,6 +37,12 @@ def main(names: list[str]) -> int:
         for row in json.loads((measure.RESULTS / f"{name}.json").read_text())["rows"]:
             row.pop("ok")
             rows.append(measure.Row(**row))
+    return rows
+
+
+def main(names: list[str]) -> int:
+    """Run the scripts named, or all; the exit code says whether every bar is met."""
+    rows = collect(names or SCRIPTS)
     print(measure.table(rows))
     if not names:
         measure.write(Path(__file__).with_name("latest.json"), "all", rows, details=False)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import measure  # first: it limits threads
 import pyspiel
-from peers import open_spiel_python, ours
+from peers.adapters.open_spiel import python_bot
+from peers.adapters.ours import search
 
 import anabranch as ab
 
@@ -16,8 +17,8 @@ def rows() -> list[measure.Row]:
     """Measure and return the lines of the table."""
     rates = measure.compare(
         [
-            ours("anabranch", ab.games.load("connect_four"), ab.Uniform(), SIMULATIONS),
-            open_spiel_python("OpenSpiel Python PUCT", pyspiel.load_game("connect_four"), SIMULATIONS),
+            search("anabranch", ab.games.load("connect_four"), ab.Uniform(), SIMULATIONS),
+            python_bot("OpenSpiel Python PUCT", pyspiel.load_game("connect_four"), SIMULATIONS, "uniform", "PUCT"),
         ]
     )
     name = f"connect four, uniform, {SIMULATIONS} simulations"

@@ -1,4 +1,4 @@
-"""The README's table of settings, made from the code: `make readme` writes it, a test compares it."""
+"""The table of settings in docs/options.md, made from the code: `make readme` writes it, a test compares it."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ PARTS: tuple[Any, ...] = (
     *(ab.SearchConfig, ab.Puct, ab.Ucb1, ab.RegretMatching, ab.MatrixGame, ab.Exp3),
     *(ab.Chance, ab.Transposition, ab.VirtualLoss),
 )
+PAGE = ROOT / "docs" / "options.md"
 MARK = "<!-- settings: `make readme` writes this table from the code -->\n\n"
 
 
@@ -38,10 +39,9 @@ def shown(value: Any) -> str:
 
 
 def write() -> None:
-    """Put the table into the README."""
-    path = ROOT / "README.md"
-    text = path.read_text(encoding="utf-8")
-    path.write_text(re.sub(f"(?<={re.escape(MARK)})(\\|.*\n)+", lambda _: settings_table(), text), encoding="utf-8")
+    """Put the table into the page."""
+    text = PAGE.read_text(encoding="utf-8")
+    PAGE.write_text(re.sub(f"(?<={re.escape(MARK)})(\\|.*\n)+", lambda _: settings_table(), text), encoding="utf-8")
 
 
 if __name__ == "__main__":

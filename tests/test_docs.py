@@ -5,11 +5,15 @@ from __future__ import annotations
 import contextlib
 import doctest
 import io
+import json
 import re
+import runpy
 import shlex
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
+from xml.etree import ElementTree
 
 import pytest
 from tests.settings_table import settings_table
@@ -23,8 +27,10 @@ from anabranch.game.words import VERBS
 from anabranch.search.native import supported
 
 DOCUMENTS = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
+DOCS = ROOT / "docs"
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-FENCE = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+FENCE = re.compile(r"^```([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+NOT_RUN = ([".", ".venv/bin/activate"], [".ci/run"])
 
 
 class Block(NamedTuple):
@@ -40,6 +46,10 @@ def blocks(document: str) -> Iterator[Block]:
         yield Block(match[1], match[2], document.count("\n", 0, match.start(2)) + 1)
 
 
+def page(name: str) -> str:
+    return (DOCS / name).read_text(encoding="utf-8")
+
+
 def name_of(path: Path) -> str:
     return path.relative_to(ROOT).as_posix()
 
@@ -53,20 +63,47 @@ def run_python(block: Block, document: Path, namespace: dict[str, Any]) -> str:
     return said.getvalue()
 
 
-def run_commands(block: Block) -> str:
+def run_commands(block: Block, monkeypatch: pytest.MonkeyPatch) -> str:
     """Run the commands of ours in a block, and check that the others name targets of the Makefile."""
     said = io.StringIO()
-    for line in block.text.splitlines():
-        words = shlex.split(line, comments=True)
+    for line in block.text.replace("\\\n", " ").splitlines():
+        words, given = with_input(shlex.split(line, comments=True))
         if words[:1] == ["anabranch"]:
+            monkeypatch.setattr("sys.stdin", io.StringIO(given))
             with contextlib.redirect_stdout(said):
                 assert main(words[1:]) == 0, line
         elif words[:1] == ["make"]:
             targets = re.findall(r"^([\w-]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE)
             assert set(words[1:]) <= set(targets), line
         else:
-            assert not words or words in ([".", ".venv/bin/activate"], [".ci/run"]), f"nobody tests this line: {line}"
+            assert not words or words in NOT_RUN, f"nobody tests this line: {line}"
     return said.getvalue()
+
+
+def with_input(words: list[str]) -> tuple[list[str], str]:
+    """Return a command and what it reads: `printf TEXT | COMMAND`, `COMMAND < FILE`, or nothing."""
+    if words[:1] == ["printf"] and "|" in words:
+        return words[words.index("|") + 1 :], words[1].encode().decode("unicode_escape")
+    if words[-2:-1] == ["<"]:
+        return words[:-2], Path(words[-1]).read_text(encoding="utf-8")
+    return words, ""
+
+
+def parse_data(block: Block) -> None:
+    """Read a block of TOML, JSON or JSON lines, which fails if it is none.
+
+    One that begins with `# name.toml` is a file of that name, for commands further down the page.
+    """
+    if block.language == "toml":
+        tomllib.loads(block.text)
+        if named := re.match(r"# ([\w-]+\.toml)\n", block.text):
+            Path(named[1]).write_text(block.text, encoding="utf-8")
+    else:
+        try:
+            json.loads(block.text)
+        except json.JSONDecodeError:
+            for line in block.text.splitlines():
+                json.loads(line)
 
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=name_of)
@@ -80,14 +117,16 @@ def test_blocks_run_in_order(path, tmp_path, monkeypatch):
         if block.language == "python":
             said = run_python(block, path, namespace)
         elif block.language == "sh":
-            said = run_commands(block)
+            said = run_commands(block, monkeypatch)
         elif block.language == "text":
             if said is not None:
                 same = doctest.OutputChecker().check_output(block.text, said, doctest.ELLIPSIS)
                 assert same, f"{where} says\n{block.text}\nfound\n{said}"
             said = None
-        else:
-            pytest.fail(f"{where}: a block is python, sh or text, found {block.language!r}")
+        elif block.language in ("toml", "json"):
+            parse_data(block)
+        elif block.language != "{eval-rst}":  # which is markup, and autodoc's to judge
+            pytest.fail(f"{where}: a block is python, sh, text, toml or json, found {block.language!r}")
 
 
 def test_a_wrong_output_is_seen(tmp_path, monkeypatch):
@@ -101,6 +140,9 @@ def test_a_wrong_output_is_seen(tmp_path, monkeypatch):
         "```sh\nanabranch chek\n```\n": AssertionError,
         "```sh\nmake demos\n```\n": AssertionError,
         "```sh\nrm -rf x\n```\n": AssertionError,
+        "```json\n{,}\n```\n": json.JSONDecodeError,
+        "```toml\na = \n```\n": tomllib.TOMLDecodeError,
+        "```\nprint(1)\n```\n": pytest.fail.Exception,
     }.items():
         path.write_text(text)
         with pytest.raises(kind):
@@ -116,30 +158,70 @@ def test_links_lead_somewhere(path):
             assert (path.parent / target).exists(), target
 
 
-def test_the_readme_shows_the_examples():
-    """The first block is what `make demo` runs; the game is example 02, all of it but its first line."""
-    shown = [block.text.strip() for block in blocks(README) if block.language == "python"]
-    for name in ("01_search", "02_own_game"):
-        text = (ROOT / "examples" / f"{name}.py").read_text(encoding="utf-8")
-        assert text.partition("\n\n")[2].strip() in shown
-    assert len((ROOT / "examples" / "02_own_game.py").read_text(encoding="utf-8").splitlines()) <= 60
+def python_of(path: Path) -> list[str]:
+    return [block.text.strip() for block in blocks(path.read_text(encoding="utf-8")) if block.language == "python"]
 
 
-def test_the_readme_lists_every_setting_with_its_default():
-    assert settings_table() in README, "make readme writes the table anew"
+def test_pages_show_the_examples():
+    """The README's first block is what `make demo` runs; the tutorial's game is that of example 02."""
+    example = (ROOT / "examples" / "01_search.py").read_text(encoding="utf-8")
+    assert python_of(ROOT / "README.md")[0] == example.partition("\n\n")[2].strip()
+    example = (ROOT / "examples" / "02_own_game.py").read_text(encoding="utf-8")
+    rules, _, _ = example.partition("\n\n")[2].partition("\n\n\ngame = ")
+    assert rules.strip() in python_of(DOCS / "tutorial.md")
+    assert len(example.splitlines()) <= 60
 
 
-def test_the_readme_names_every_verb_attribute_game_and_command():
+def test_the_table_of_settings_is_that_of_the_code():
+    assert settings_table() in page("options.md"), "make readme writes the table anew"
+
+
+def test_pages_name_every_verb_attribute_game_command_and_law():
     for verb in VERBS:
-        assert f"| `{verb}(" in README
+        assert f"| `{verb}(" in page("rules.md")
     attributes = {name for name in Game.__annotations__ if not name.startswith("_")} | {"state", "key_record"}
     for name in attributes:
-        assert f"`{name}`" in README
+        assert f"`{name}`" in page("rules.md")
+    assert f"tests {len(LAWS)} laws" in page("rules.md")
     for name in ab.games.names():
         assert f"`{name}`" in README
+        assert f'load("{name}"' in page(f"games/{name}.md")
+        assert f"\n{name}\n" in page("games/index.md")
     for name in COMMANDS:
         assert f"anabranch {name}" in README
-    assert f"tests {len(LAWS)} laws" in README
+        assert re.search(rf"^(|.* \| )anabranch {name}\b", page("commands.md"), re.MULTILINE), f"no block runs {name}"
+
+
+def test_the_reference_lists_every_public_name():
+    listed = re.findall(r"^\.\. [\w:]+:: anabranch\.(\w+)[\n(]", page("api.md"), re.MULTILINE)
+    assert sorted(listed) == sorted({*ab.__all__} - {"games"})
+
+
+def test_every_page_can_be_found():
+    """From the index, along tables of contents, to every page; and from the README to those it lists."""
+    found, waiting = set(), [DOCS / "index.md"]
+    while waiting:
+        path = waiting.pop()
+        found.add(path)
+        for contents in re.findall(r":::\{toctree\}(.*?):::", path.read_text(encoding="utf-8"), re.DOTALL):
+            waiting += [path.parent / f"{name}.md" for name in re.findall(r"^\w\S*$", contents, re.MULTILINE)]
+    assert found == set(DOCS.rglob("*.md"))
+
+
+def test_pictures_say_what_the_code_draws():
+    """Every number and word in the pictures of the pages; how they are drawn is tested elsewhere."""
+    script = runpy.run_path(str(DOCS / "pictures.py"))
+
+    def words(svg: str) -> list[str]:
+        return ["".join(element.itertext()) for element in ElementTree.fromstring(svg).iter() if "text" in element.tag]
+
+    drawn = {f"{name}.svg": words(picture.svg) for name, picture in script["pictures"]()}
+    kept = {path.name: words(path.read_text(encoding="utf-8")) for path in (DOCS / "pictures").iterdir()}
+    assert kept == drawn, "make pictures draws them anew"
+
+
+def test_the_readme_is_short():
+    assert len(README.splitlines()) <= 250
 
 
 def test_the_readme_is_right_about_what_the_engine_lacks():

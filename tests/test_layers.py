@@ -10,7 +10,7 @@ from tests.sources import PACKAGE, files, name_of, tree_of
 
 import anabranch
 
-LAYERS = ("errors", "game", "games", "evaluate", "search", "cli")
+LAYERS = ("errors", "draw", "game", "games", "evaluate", "search", "play", "cli")
 # The native module knows no Python of ours, so anybody may use it. `__main__` is the command line; `__init__` names
 # things of every layer but loads them only when somebody asks.
 FREE = ("_native", "__version__")
@@ -83,6 +83,8 @@ def test_importing_the_package_imports_no_layer():
         ("games", "from anabranch import solve"),
         ("evaluate", "from anabranch.search import formulas"),
         ("search", "from anabranch.cli import main"),
+        ("search", "import anabranch as ab\nagent = ab.SearchAgent()"),
+        ("play", "from anabranch.cli.show import busy"),
         ("errors", "from anabranch.game.words import OVER"),
     ],
 )

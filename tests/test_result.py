@@ -79,14 +79,13 @@ def test_the_line_can_be_played(alone, joint, dice):
 
 def test_the_text_names_actions_as_people_do(alone):
     lines = str(alone).splitlines()
-    assert lines[0].startswith("tic_tac_toe: value (")
-    assert "60 simulations" in lines[0]
-    assert f"{alone.nodes} nodes" in lines[0]
-    rows = [line.split() for line in lines[2:-1]]
+    assert lines[0] == f"tic_tac_toe: player 1 to move; 60 simulations, {alone.nodes} nodes"
+    assert lines[1] == f"value: player 0 {alone.value[0]:+.3f}, player 1 {alone.value[1]:+.3f}"
+    rows = [line.split() for line in lines[4:]]
     game = alone.state.game
     assert {row[0] for row in rows} == {game.action_name(action) for action in alone.state.legal()}
     assert [int(row[2]) for row in rows] == sorted(alone.visits[1, alone.state.legal()].tolist(), reverse=True)
-    assert lines[-1] == "line " + " ".join(game.action_name(action) for action in alone.line)
+    assert rows[0][6:] == [game.action_name(action) for action in alone.line]
 
 
 def test_json_holds_what_the_arrays_hold(alone):
@@ -110,7 +109,7 @@ def test_a_choice_never_tried_is_null_and_a_dash():
     result = result_of("tic_tac_toe", simulations=2)
     rows = json.loads(result.to_json())["players"]["0"]
     assert sum(row["q"] is None for row in rows) >= 7
-    assert sum(line.endswith("–") for line in str(result).splitlines()) >= 7
+    assert sum(line.endswith("–         –") for line in str(result).splitlines()) >= 7
 
 
 def test_before_any_simulation_the_policy_is_the_prior():
@@ -145,7 +144,7 @@ def test_a_joint_root_has_an_action_for_each_player(joint):
     assert text.count("rock") >= 2
     assert "player 0" in text
     assert "player 1" in text
-    assert text.splitlines()[-1].startswith("line (")
+    assert text.splitlines()[-1].startswith("line: (")
 
 
 # Dice
@@ -164,9 +163,10 @@ def test_a_chance_root_has_outcomes_and_no_policy(dice):
 
 def test_a_chance_root_names_its_outcomes(dice):
     """Outcome 0 of Pig is the face 1."""
-    lines = [line.split() for line in str(dice).splitlines() if line.startswith("outcome")]
-    assert [line[1] for line in lines] == ["1", "2", "3", "4", "5", "6"]
-    assert str(dice).splitlines()[-1].startswith("line [")
+    lines = str(dice).splitlines()
+    assert lines[3].startswith("outcome")
+    assert [line.split()[0] for line in lines[4:10]] == ["1", "2", "3", "4", "5", "6"]
+    assert lines[-1].startswith("line: [")
     facts = json.loads(dice.to_json())
     assert facts["players"] == {}
     assert facts["action"] is None

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from anabranch import errors as errors
     from anabranch import games as games
+    from anabranch.draw.picture import Picture as Picture
     from anabranch.evaluate.batch import Batch as Batch
     from anabranch.evaluate.batch import Evaluator as Evaluator
     from anabranch.evaluate.native import Hashing as Hashing
@@ -35,6 +36,16 @@ if TYPE_CHECKING:
     from anabranch.game.words import IDLE as IDLE
     from anabranch.game.words import OVER as OVER
     from anabranch.game.words import player as player
+    from anabranch.play.agent import Agent as Agent
+    from anabranch.play.agent import Turn as Turn
+    from anabranch.play.human_agent import HumanAgent as HumanAgent
+    from anabranch.play.match import match as match
+    from anabranch.play.match_result import Match as Match
+    from anabranch.play.open_spiel import OpenSpielAgent as OpenSpielAgent
+    from anabranch.play.open_spiel_bot import SearchBot as SearchBot
+    from anabranch.play.random_agent import RandomAgent as RandomAgent
+    from anabranch.play.scripted_agent import ScriptedAgent as ScriptedAgent
+    from anabranch.play.search_agent import SearchAgent as SearchAgent
     from anabranch.search.config import Chance as Chance
     from anabranch.search.config import Exp3 as Exp3
     from anabranch.search.config import FirstPlay as FirstPlay
@@ -54,6 +65,16 @@ if TYPE_CHECKING:
     from anabranch.search.searcher import search as search
 
 _HOME = {
+    "Agent": "play.agent",
+    "HumanAgent": "play.human_agent",
+    "Match": "play.match_result",
+    "match": "play.match",
+    "OpenSpielAgent": "play.open_spiel",
+    "RandomAgent": "play.random_agent",
+    "ScriptedAgent": "play.scripted_agent",
+    "SearchAgent": "play.search_agent",
+    "SearchBot": "play.open_spiel_bot",
+    "Turn": "play.agent",
     "Evaluator": "evaluate.batch",
     "Batch": "evaluate.batch",
     "Hashing": "evaluate.native",
@@ -80,6 +101,7 @@ _HOME = {
     "ObjectGame": "game.objects",
     "OVER": "game.words",
     "PerftRow": "game.perft",
+    "Picture": "draw.picture",
     "Random": "game.random",
     "Solution": "search.exact",
     "State": "game.state",

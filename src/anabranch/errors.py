@@ -20,12 +20,22 @@ class UsageError(AnabranchError, ValueError):
 class UnknownNameError(UsageError, KeyError):
     """A name nobody knows; the message offers the nearest one that exists."""
 
-    def __init__(self, what: str, name: str, known: Iterable[str]) -> None:
+    def __init__(self, what: str, name: str, known: Iterable[str], *, where: str = "") -> None:
         known = sorted(known)
-        super().__init__(f"unknown {what} {name!r}.{suggestion(name, known)}")
+        super().__init__((f"{where}: " if where else "") + f"unknown {what} {name!r}.{suggestion(name, known)}")
+        self.nearest = next(iter(nearest(name, known)), None)
+
+    def placed(self, where: str) -> UnknownNameError:
+        """Return the same error with the place in front."""
+        self.args = (f"{where}: {self.args[0]}",)
+        return self
 
     def __str__(self) -> str:  # KeyError would show the repr of its argument
         return str(self.args[0])
+
+
+class UnsupportedGameError(UsageError):
+    """A game of another library that this search cannot play soundly; the message says why."""
 
 
 class GameError(AnabranchError):
@@ -56,6 +66,10 @@ class EvaluatorError(AnabranchError):
     """An evaluator returned something that is not (logits, values) for the rows it was asked."""
 
 
+class AgentError(AnabranchError):
+    """An agent raised, or chose what is not legal; the message has the moves that led there."""
+
+
 class DataError(AnabranchError):
     """A file that cannot be used: damaged, of another version, or of something else than what it is opened for."""
 
@@ -67,10 +81,16 @@ class MissingExtraError(AnabranchError, ImportError):
         super().__init__(f"{purpose} needs {module}; install it with: pip install 'anabranch[{extra}]'")
 
 
+def nearest(name: str, known: Iterable[str]) -> list[str]:
+    """Return at most two known names that a name may have been meant for, the nearer first; `c` may mean `part.c`."""
+    known = list(known)
+    return [word for word in known if word.endswith(f".{name}")][:2] or difflib.get_close_matches(name, known, 2, 0.5)
+
+
 def suggestion(name: str, known: Iterable[str]) -> str:
     """Return ' Did you mean …?' with the nearest known names, or the list of them all."""
     known = sorted(known)
-    near = difflib.get_close_matches(name, known, n=2, cutoff=0.5)
+    near = nearest(name, known)
     if near:
         return " Did you mean " + " or ".join(repr(word) for word in near) + "?"
     return " Known: " + ", ".join(known) + "." if known else ""

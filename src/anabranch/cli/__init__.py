@@ -14,9 +14,13 @@ GOOD, USAGE, BAD_DATA, GAME, INTERRUPTED = 0, 2, 3, 4, 130
 # Kept here so that --help imports nothing; a test compares it with the commands' own docstrings.
 COMMANDS = {
     "games": "List the built-in games, or describe one.",
+    "analyze": "Search a position and show what was found.",
+    "play": "Play a game against an agent, with hints and moves taken back.",
+    "match": "Play agents against each other, seats swapped, and say who is stronger.",
     "check": "Play a game at random and say which laws its rules break.",
     "new": "Write the file of a small complete game to start from.",
     "perft": "Count lines of play and distinct states by depth.",
+    "doctor": "Look at versions, machine, cache and engine, and say what is wrong.",
     "bench": "Say how fast the engine searches on this machine, or sign what it does.",
 }
 

@@ -6,7 +6,7 @@ import os
 import sys
 
 from anabranch.cli import BAD_DATA, GAME, GOOD, INTERRUPTED, USAGE
-from anabranch.errors import AnabranchError, EvaluatorError, GameError, UsageError, blame, foreign_frames
+from anabranch.errors import AgentError, AnabranchError, EvaluatorError, GameError, UsageError, blame, foreign_frames
 
 
 def failure(error: BaseException) -> tuple[str, int]:
@@ -20,7 +20,7 @@ def failure(error: BaseException) -> tuple[str, int]:
         return f"error: {error}", USAGE
     if isinstance(error, SyntaxError):
         return f"error: {type(error).__name__} in the game's file: {error.msg} ({error.filename}:{error.lineno})", GAME
-    if isinstance(error, (GameError, EvaluatorError)):
+    if isinstance(error, (GameError, EvaluatorError, AgentError)):
         return f"error: {error}", GAME
     if isinstance(error, AnabranchError):
         return f"error: {error}", BAD_DATA

@@ -57,6 +57,9 @@ class Rollout:
 def rollout(state: State, random: Random, max_depth: int) -> Floats:
     """Return the discounted rewards of one random game from here; chance steps are not discounted."""
     rules, game = state.game.rules, state.game
+    whole = game.playout(state.data, random, max_depth)
+    if whole is not None:
+        return whole
     data, total, weight = state.data, np.zeros(game.players), 1.0
     for _ in range(max_depth):
         turn = rules.turn(data)

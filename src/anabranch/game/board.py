@@ -25,6 +25,11 @@ def column_name(column: int) -> str:
     return name
 
 
+def column_names(columns: int) -> list[str]:
+    """Return the letters of all columns, from the left."""
+    return [column_name(column) for column in range(columns)]
+
+
 def cell_name(cell: int, rows: int, columns: int) -> str:
     """Return what people call a cell: column letters and the rank from the bottom, e.g. "b2"."""
     row, column = divmod(cell, columns)
@@ -33,7 +38,7 @@ def cell_name(cell: int, rows: int, columns: int) -> str:
 
 def draw_board(lines: Sequence[Sequence[str]], *, ranks: bool = True) -> str:
     """Draw a board given its cells' characters, top line first; letters below and, if wanted, ranks at the left."""
-    letters = [column_name(column) for column in range(len(lines[0]))]
+    letters = column_names(len(lines[0]))
     width = max(len(name) for name in letters)
     margin = len(str(len(lines)))
     drawn = [

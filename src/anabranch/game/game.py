@@ -38,7 +38,7 @@ class Rules(Protocol):
 class GameType(ABCMeta):
     """Makes a game in two steps: the user's `__init__`, then `_seal`, which checks and freezes what it stored."""
 
-    def __call__(cls, *args: Any, compiled: bool = True, **kwargs: Any) -> Any:
+    def __call__(cls, /, *args: Any, compiled: bool = True, **kwargs: Any) -> Any:
         signature = inspect.signature(cls.__init__)  # type: ignore[misc]
         try:
             signature.bind(None, *args, **kwargs)
@@ -131,6 +131,14 @@ class Game(metaclass=GameType):
         """Return a named part of a raw state."""
         return getattr(data, name)
 
+    def playout(self, data: Any, random: Random, max_depth: int) -> npt.NDArray[np.float64] | None:
+        """Return the rewards of one random game from a raw state, played in one go; None: it is played step by step.
+
+        For games whose rules live in another library that can play on faster than Python can ask it to.
+        """
+        del data, random, max_depth
+        return None
+
     # What a game may say in plain Python, all optional.
 
     def symmetries(self) -> Sequence[Symmetry]:
@@ -141,9 +149,18 @@ class Game(metaclass=GameType):
         """Draw a state in characters."""
         return repr(state.data)
 
+    def svg(self, state: State) -> str | None:
+        """Draw a state as SVG text, one `<svg>` element with width and height; None: its text is shown instead."""
+        return None
+
     def action_name(self, action: int) -> str:
         """What people call an action."""
         return str(action)
+
+    def move_name(self, state: State, player: int, action: int) -> str:
+        """What people call a player's action in a state, where that says more than `action_name`."""
+        del state, player
+        return self.action_name(action)
 
     def parse_action(self, text: str) -> int:
         """Read what people call an action (the inverse of `action_name`)."""

@@ -13,9 +13,9 @@ from anabranch.errors import UnknownNameError, UsageError
 from anabranch.game.game import Game
 
 
-def load_from(where: str, name: str, **options: Any) -> Game:
+def load_from(where: str, name: str, /, **options: Any) -> Game:
     """Make the game called `name` from a module or a file."""
-    module = _module_from_file(Path(where)) if where.endswith(".py") else _module(where)
+    module = load_module(where)
     made = getattr(module, name, None)
     if made is None:
         games = [key for key, value in vars(module).items() if isinstance(value, type) and issubclass(value, Game)]
@@ -24,6 +24,11 @@ def load_from(where: str, name: str, **options: Any) -> Game:
         raise UsageError(f"{where}:{name} is no game class; a game derives from ab.CompiledGame or ab.ObjectGame")
     game: Game = made(**options)
     return game
+
+
+def load_module(where: str) -> ModuleType:
+    """Import `package.module` or run `path/to/file.py`."""
+    return _module_from_file(Path(where)) if where.endswith(".py") else _module(where)
 
 
 def _module(name: str) -> ModuleType:

@@ -13,6 +13,7 @@ from anabranch.game.random import Random, key_of, key_of_bytes
 from anabranch.game.words import CHANCE, IDLE, OVER, acting
 
 if TYPE_CHECKING:
+    from anabranch.draw.picture import Picture
     from anabranch.game.game import Game
 
 
@@ -185,6 +186,17 @@ class State:
         if turn == OVER:
             return "the game is over"
         return "the dice act" if turn == CHANCE else f"acting players are {turn}"
+
+    def picture(self) -> Picture:
+        """Return a drawing: the board as the game draws it (`svg`), else its text, and who acts."""
+        from anabranch.game.pictures import state_picture
+
+        return state_picture(self)
+
+    def _repr_html_(self) -> str:
+        from anabranch.draw.picture import as_html
+
+        return as_html(self.picture(), label=f"{self.game.name}: {self._situation()}")
 
     def __str__(self) -> str:
         return self.game.text(self)

@@ -29,8 +29,15 @@ def names() -> list[str]:
     return sorted(_BUILT_IN)
 
 
-def load(name: str, **options: Any) -> Game:
-    """Make a game: a built-in name, `package.module:Name`, or `path/to/file.py:Name`; options go to its `__init__`."""
+def load(name: str, /, **options: Any) -> Game:
+    """Make a game: a built-in name, `package.module:Name`, `path/to/file.py:Name`, or `open_spiel:name`.
+
+    Options go to its `__init__`; of a game of OpenSpiel they are its parameters.
+    """
+    if name.startswith("open_spiel:"):
+        from anabranch.games.open_spiel import OpenSpiel
+
+        return OpenSpiel(name, **options)
     where, separator, member = name.rpartition(":")
     if separator:
         return load_from(where, member, **options)

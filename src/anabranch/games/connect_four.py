@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 import anabranch as ab
+from anabranch.draw.boards import EMPTY, holes_board, lines_of
 from anabranch.errors import GameError
-from anabranch.game.board import column_name, draw_board
+from anabranch.game.board import column_name, column_names, draw_board
 from anabranch.game.parameters import whole
 
 
@@ -97,6 +98,15 @@ class ConnectFour(ab.CompiledGame):
             lines.append(["x" if first >> cell & 1 else "o" if second >> cell & 1 else "." for cell in cells])
         board = draw_board(lines, ranks=False)
         return f"{board}\n" + ("over" if state.over else f"{'xo'[state.ply & 1]} to move")
+
+    def svg(self, state: ab.State) -> str:
+        """Draw the board, and the line that won."""
+        first, second = state.stones.tolist()
+        cells = []
+        for row in reversed(range(self.rows)):
+            bits = [column * self.stride + row for column in range(self.columns)]
+            cells.append([0 if first >> bit & 1 else 1 if second >> bit & 1 else EMPTY for bit in bits])
+        return holes_board(cells, column_names(self.columns), lines_of(cells, self.line))
 
 
 def line_shifts(stride: int, line: int) -> Any:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 import anabranch as ab
+from anabranch.draw.pieces import card_table
 from anabranch.errors import UnknownNameError
 from anabranch.game.parameters import whole
 
@@ -161,6 +162,11 @@ class Goofspiel(ab.CompiledGame):
         table = "over" if state.over else f"prize {state.prize}" if state.prize else "the next prize is drawn"
         return "\n".join([*lines, f"{table}; to come {_faces(state.deck)}"])
 
+    def svg(self, state: ab.State) -> str:
+        """Draw the prizes and each player's cards and points."""
+        hands = [_cards(hand) for hand in state.hands.tolist()]
+        return card_table(hands, state.points.tolist(), int(state.prize), _cards(int(state.deck)), self.cards)
+
     def action_name(self, action: int) -> str:
         return str(action + 1)
 
@@ -239,5 +245,9 @@ def fewest(points: Any, players: int) -> int:
     return int(least)
 
 
-def _faces(cards: int) -> str:
-    return " ".join(str(card + 1) for card in range(cards.bit_length()) if cards >> card & 1) or "none"
+def _cards(bits: int) -> list[int]:
+    return [card + 1 for card in range(bits.bit_length()) if bits >> card & 1]
+
+
+def _faces(bits: int) -> str:
+    return " ".join(map(str, _cards(bits))) or "none"

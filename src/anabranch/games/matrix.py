@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 import anabranch as ab
+from anabranch.draw.pieces import payoff_table
 from anabranch.errors import UnknownNameError, UsageError
 from anabranch.game.parameters import whole
 
@@ -110,6 +111,16 @@ class Matrix(ab.CompiledGame):
         widths = [max(len(line[column]) for line in lines) for column in range(len(lines[0]))]
         rows = ["  ".join(part.rjust(width) for part, width in zip(line, widths, strict=True)) for line in lines]
         return "\n".join([*rows, heading])
+
+    def svg(self, state: ab.State) -> str | None:
+        """Draw the table of payoffs; those of more than two players are left to the text, which has no table either."""
+        if self.players != 2:
+            return None
+        names = [self.action_name(action) for action in range(self.actions)]
+        rows, columns = self.counts.tolist()
+        over = "over" if state.over else f"round {state.played + 1} of {self.rounds}"
+        payoffs = [[(first, second) for first, second in row] for row in self.payoffs.tolist()]
+        return payoff_table(names[:rows], names[:columns], payoffs, over)
 
     def action_name(self, action: int) -> str:
         return self._names[action] if self._names else str(action)

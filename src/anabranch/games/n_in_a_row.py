@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 import anabranch as ab
+from anabranch.draw.boards import lines_of, points_board
 from anabranch.errors import UnknownNameError, UsageError
-from anabranch.game.board import cell_name, draw_board, square_maps
+from anabranch.game.board import cell_name, column_names, draw_board, square_maps
 from anabranch.game.parameters import whole
 
 #: name → (size of the board, length of a line)
@@ -170,6 +171,13 @@ class NInARow(ab.CompiledGame):
         if self.side < self.size:
             heading += f"; rows {top} to {top + self.side - 1}, columns {left} to {left + self.side - 1} of {self.size}"
         return draw_board(lines) + "\n" + heading
+
+    def svg(self, state: ab.State) -> str:
+        """Draw the board (of large ones the window in which stones may be placed), and the line that won."""
+        top, left = origin(state.rows, self.size, self.side), origin(state.columns, self.size, self.side)
+        board = state.board.reshape(self.size, self.size)[top : top + self.side, left : left + self.side]
+        cells = (board - 1).tolist()  # an empty cell, 0, becomes EMPTY
+        return points_board(cells, column_names(self.side), lines_of(cells, self.line))
 
     def action_name(self, action: int) -> str:
         """Return the cell's name as `text` shows it; on large boards that is a cell of the window."""

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 import anabranch as ab
+from anabranch.draw.boards import EMPTY, felt_board
 from anabranch.errors import UsageError
-from anabranch.game.board import cell_name, draw_board, square_symmetries
+from anabranch.game.board import cell_name, column_names, draw_board, square_symmetries
 
 # Boards are sets of cells in all 64 bits, so every operand is uint64: beside a signed one, native code turns to floats.
 ZERO, ONE, TWO = np.uint64(0), np.uint64(1), np.uint64(2)
@@ -110,6 +111,14 @@ class Othello(ab.CompiledGame):
         board = draw_board([marks[row : row + self.size] for row in range(0, self.cells, self.size)])
         score = f"{first.bit_count()} : {second.bit_count()}"
         return f"{board}\n{score}, " + ("over" if state.over else f"{'xo'[state.mover]} to move")
+
+    def svg(self, state: ab.State) -> str:
+        """Draw the board; the first player's discs are dark, dots are legal moves."""
+        first, second = state.discs.tolist()
+        seats = [0 if first >> cell & 1 else 1 if second >> cell & 1 else EMPTY for cell in range(self.cells)]
+        cells = [seats[row : row + self.size] for row in range(0, self.cells, self.size)]
+        legal = [divmod(cell, self.size) for cell in range(self.cells) if int(state.moves) >> cell & 1]
+        return felt_board(cells, column_names(self.size), legal, (first.bit_count(), second.bit_count()))
 
 
 def placements(own: Any, other: Any, everywhere: Any, distances: Any, passable: Any) -> Any:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 import anabranch as ab
+from anabranch.draw.pieces import race
 from anabranch.game.parameters import whole
 
 ROLL, HOLD = 0, 1
@@ -101,6 +102,11 @@ class Pig(ab.CompiledGame):
             return f"{scores} of {self.target}: over"
         doing = "rolls" if state.rolling else "to roll or hold"
         return f"{scores} of {self.target}: player {state.mover} {doing} with {state.pot} on the table"
+
+    def svg(self, state: ab.State) -> str:
+        """Draw the race to the target; what is at stake is paler."""
+        mover = None if state.over else int(state.mover)
+        return race(state.scores.tolist(), int(state.pot), self.target, mover, rolling=bool(state.rolling))
 
     def action_name(self, action: int) -> str:
         return ("roll", "hold")[action]

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import anabranch as ab
+from anabranch.draw.maze import maze_board
 from anabranch.errors import UnknownNameError, UsageError
 from anabranch.games.mazes import Cell, Maze, Passage, draw_maze, given_maze
 
@@ -240,6 +241,28 @@ class PyRat(ab.CompiledGame):
             for name, score, stuck in zip(("rat", "python"), state.score, state.stuck, strict=True)
         )
         return "\n".join([*rows, f"turn {state.turns} of {self.max_turns}: R {rat}, P {python}"])
+
+    def svg(self, state: ab.State) -> str:
+        """Draw the maze with mud, the cheese that is left and both players."""
+        left = [
+            (cell % self.width, cell // self.width)
+            for cell, slot in enumerate(self.slots.tolist())
+            if slot >= 0 and int(state.cheese[slot // CHEESE_PER_WORD]) >> slot % CHEESE_PER_WORD & 1
+        ]
+        labels = [
+            f"{name} {score / 2:g}" + (f", stuck for {stuck}" if stuck else "")
+            for name, score, stuck in zip(("rat", "python"), state.score.tolist(), state.stuck.tolist(), strict=True)
+        ]
+        return maze_board(
+            self.width,
+            self.height,
+            walls=self._maze.walls,
+            mud=dict(self._maze.mud),
+            cheese=left,
+            places=[(cell % self.width, cell // self.width) for cell in state.cell.tolist()],
+            labels=labels,
+            note=f"turn {state.turns} of {self.max_turns}",
+        )
 
     def action_name(self, action: int) -> str:
         return NAMES[action]

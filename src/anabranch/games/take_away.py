@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 import anabranch as ab
+from anabranch.draw.pieces import heap
 from anabranch.game.parameters import whole
 
 DIGITS = 31  # the same for every heap, so that all heaps share one compilation
@@ -58,3 +59,7 @@ class TakeAway(ab.CompiledGame):
         """Draw the heap, up to sixty stones of it."""
         heap = "o" * min(state.stones, 60) + "…" * (state.stones > 60)
         return f"{heap}\n{state.stones} left, " + ("over" if state.over else f"player {state.mover} to move")
+
+    def svg(self, state: ab.State) -> str:
+        """Draw the heap."""
+        return heap(int(state.stones))

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 import anabranch as ab
-from anabranch.game.board import cell_name, draw_board, square_symmetries
+from anabranch.draw.boards import EMPTY, lines_of, marks_board
+from anabranch.game.board import cell_name, column_names, draw_board, square_symmetries
 
 # A set of cells is a number of nine bits, three to a row (hence octal); HAS_LINE tells which sets hold a line.
 LINES = (0o007, 0o070, 0o700, 0o111, 0o222, 0o444, 0o421, 0o124)
@@ -69,3 +70,10 @@ class TicTacToe(ab.CompiledGame):
         marks = ["x" if first >> cell & 1 else "o" if second >> cell & 1 else "." for cell in range(9)]
         board = draw_board([marks[0:3], marks[3:6], marks[6:9]])
         return f"{board}\n" + ("over" if state.over else f"{'xo'[state.ply % 2]} to move")
+
+    def svg(self, state: ab.State) -> str:
+        """Draw the board with crosses and rings, and the line that won."""
+        first, second = state.stones.tolist()
+        seats = [0 if first >> cell & 1 else 1 if second >> cell & 1 else EMPTY for cell in range(9)]
+        cells = [seats[0:3], seats[3:6], seats[6:9]]
+        return marks_board(cells, column_names(3), lines_of(cells, 3))

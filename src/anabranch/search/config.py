@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import functools
 import math
+import os
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from numbers import Integral
 from typing import Annotated, Any, Literal, TypeAlias, get_args, get_origin, get_type_hints
@@ -252,6 +254,26 @@ class SearchConfig:
             if wanted and not isinstance(value, wanted):
                 names = " or ".join(kind.__name__ for kind in wanted)
                 raise UsageError(f"SearchConfig.{part.name} must be a {names}, found {value!r}")
+
+    @classmethod
+    def from_toml(cls, path: str | os.PathLike[str]) -> SearchConfig:
+        """Return the settings in a TOML file; a misspelt key is an error with the nearest one, file and line."""
+        from anabranch.search.settings import from_toml
+
+        return from_toml(path)
+
+    @classmethod
+    def from_mapping(cls, given: Mapping[str, Any]) -> SearchConfig:
+        """Return the settings in plain data: `{"selector": {"kind": "Ucb1", "c": 1.0}, "seed": 3}`."""
+        from anabranch.search.settings import from_mapping
+
+        return from_mapping(given)
+
+    def to_mapping(self) -> dict[str, Any]:
+        """Return the settings as plain data, for JSON or TOML; `from_mapping` reads it back."""
+        from anabranch.search.settings import to_mapping
+
+        return to_mapping(self)
 
 
 _PARTS: dict[str, tuple[type, ...]] = {

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -13,35 +12,16 @@ from anabranch.errors import UsageError
 from anabranch.game.state import State
 from anabranch.game.words import CHANCE
 from anabranch.search.failure import reported
-from anabranch.search.result import Action, Result
+from anabranch.search.result import Result
+from anabranch.search.views import EdgeView, NodeView
+
+if TYPE_CHECKING:
+    from anabranch.draw.picture import Picture
 
 Floats = npt.NDArray[np.float64]
 KINDS = ("over", "chance", "decision")
 NO_CHILD = 2**32 - 1
 SHARED, FROZEN = 1 << 30, 1 << 31  # of edge_flags, whose other bits number a row of rewards
-
-
-@dataclass(frozen=True)
-class EdgeView:
-    """One edge: the action (joint action, outcome) it stands for, its visits, what it is worth, the child's number."""
-
-    action: Action
-    visits: int
-    value: Floats
-    child: int | None  # None where the edge is frozen
-    probability: float  # of an outcome; 1 elsewhere
-
-
-@dataclass(frozen=True)
-class NodeView:
-    """One node."""
-
-    number: int
-    kind: str
-    state: State
-    visits: int
-    value: Floats
-    edges: list[EdgeView]
 
 
 class Graph:
@@ -91,6 +71,31 @@ class Graph:
     def children(self, number: int) -> list[int]:
         """Return the numbers of a node's children, in the order they were found."""
         return [edge.child for edge in self.node(number).edges if edge.child is not None]
+
+    @property
+    def limited(self) -> bool:
+        """Whether the limit of nodes or bytes kept positions out of the graph."""
+        column = self._native.columns()
+        if not ((column["edge_flags"] & FROZEN) != 0).any():
+            return False
+        # Edges of chance nodes are also frozen by widening; at decisions nothing but a limit does it.
+        decided = np.flatnonzero((column["kind"] == 2) & (column["edge_count"] > 0))
+        starts, counts = column["edges"][decided].astype(np.int64), column["edge_count"][decided].astype(np.int64)
+        ends = np.concatenate([[0], np.cumsum((column["edge_flags"] & FROZEN) != 0)])
+        return bool((ends[starts + counts] > ends[starts]).any())
+
+    def picture(self, *, depth: int = 3, most: int = 20, player: int = 0) -> Picture:
+        """Draw the top of the graph: at most so many moves deep, at most so many nodes, the most visited ones.
+
+        A position that several lines reach is drawn once, with all the edges into it. Edges are as wide as visited;
+        nodes have the colour of their value to `player`.
+        """
+        from anabranch.search.show.graph_picture import graph_picture
+
+        return graph_picture(self, depth=depth, most=most, player=player)
+
+    def _repr_svg_(self) -> str:
+        return self.picture().svg
 
     def check(self) -> None:
         """Assert the invariants of MODEL section 2; tests call it after every search."""

@@ -4,11 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from enum import Enum
+from typing import TYPE_CHECKING
+
+import numpy as np
 
 from anabranch.errors import GameError
 from anabranch.game.game import Game
 from anabranch.game.state import State
 from anabranch.game.words import CHANCE, OVER, acting
+from anabranch.search.views import Action, EdgeView, NodeView
+
+if TYPE_CHECKING:
+    from anabranch.draw.picture import Picture
 
 Values = list[float]  # one component per player, in seat order
 Move = tuple[int, ...]  # the choice index of each acting player, or the index of an outcome
@@ -123,6 +130,13 @@ class Node:
             return self.completed
         return 0 if self.opinion is None else 1 + self.edge_visits
 
+    def action_of(self, move: Move) -> Action:
+        """Return what State.step takes for a move: an id, an id per acting player, or an outcome."""
+        if self.kind is Kind.CHANCE:
+            return self.outcomes[move[0]][0] if self.outcomes else move[0]
+        ids = tuple(ids[choice] for ids, choice in zip(self.choices, move, strict=True))
+        return ids[0] if len(ids) == 1 else ids
+
     def children(self) -> Iterator[Node]:
         """The nodes below, one per edge that has one."""
         return (edge.child for edge in self.edges.values() if edge.child is not None)
@@ -136,8 +150,44 @@ class ReferenceGraph:
         self.nodes: list[Node] = []
         self.index: dict[object, Node] = {}
         # The range of q(e) seen at any refresh, per player: the scale `graph`.
+        self._numbers: dict[Node, int] = {}
         self.low = [float("inf")] * game.players
         self.high = [float("-inf")] * game.players
+
+    def __len__(self) -> int:
+        return len(self.nodes)
+
+    def node(self, number: int) -> NodeView:
+        """Return a node by its number, as the engine's graph does."""
+        node, players = self.nodes[number], range(self.game.players)
+        for known in self.nodes[len(self._numbers) :]:
+            self._numbers[known] = len(self._numbers)
+        edges = [
+            EdgeView(
+                node.action_of(edge.move),
+                edge.visits,
+                np.array([edge.value(player) for player in players]),
+                None if edge.child is None else self._numbers[edge.child],
+                edge.chance,
+            )
+            for edge in node.edges.values()
+        ]
+        return NodeView(number, node.kind.value, node.state, node.visits, np.array(node.mean), edges)
+
+    @property
+    def limited(self) -> bool:
+        """Whether the limit of nodes or bytes kept positions out of the graph."""
+        decisions = (node for node in self.nodes if node.kind is Kind.DECISION)
+        return any(edge.frozen is not None for node in decisions for edge in node.edges.values())
+
+    def picture(self, *, depth: int = 3, most: int = 20, player: int = 0) -> Picture:
+        """Draw the top of the graph, as the engine's graph does."""
+        from anabranch.search.show.graph_picture import graph_picture
+
+        return graph_picture(self, depth=depth, most=most, player=player)
+
+    def _repr_svg_(self) -> str:
+        return self.picture().svg
 
     def check(self) -> None:
         """Assert the invariants of MODEL section 2; tests call it after every search."""

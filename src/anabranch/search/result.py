@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -14,9 +14,12 @@ from anabranch.game.state import State
 from anabranch.search.config import SearchConfig
 from anabranch.search.nodes import Edge, Kind, Node, ReferenceGraph
 from anabranch.search.selectors import marginals, policy
+from anabranch.search.views import Action
+
+if TYPE_CHECKING:
+    from anabranch.draw.picture import Picture
 
 Floats = npt.NDArray[np.float64]
-Action = int | tuple[int, ...]  # what State.step takes
 
 
 @dataclass(frozen=True)
@@ -82,41 +85,22 @@ class Result:
         }
         return json.dumps(facts)
 
+    def picture(self) -> Picture:
+        """Draw the result: the board, and the table of choices, joint choices or outcomes beside it."""
+        from anabranch.search.show.card import result_picture
+
+        return result_picture(self)
+
     def __str__(self) -> str:
-        game, turn = self.state.game, self.state.turn
-        value = ", ".join(f"{x:+.4f}" for x in self.value)
-        lines = [f"{game.name}: value ({value}), {self.simulations} simulations, {self.nodes} nodes"]
-        for seat in () if isinstance(turn, int) else turn:
-            lines.append(f"player {seat}     prior    visits   policy     value")
-            for action in sorted(self.state.choices(seat), key=lambda a: (-self.policy[seat, a], a)):
-                q = self.q[seat, action]
-                lines.append(
-                    f"{game.action_name(action):>8} {self.prior[seat, action]:9.4f} {self.visits[seat, action]:9d} "
-                    f"{self.policy[seat, action]:8.4f} " + (f"{q:+9.4f}" if q == q else "        –")
-                )
-        for outcome, p, visits, worth in self.outcomes:
-            lines.append(
-                f"outcome {game.outcome_name(outcome):>6} p {p:.4f} visits {visits:7d} value " + _vector(worth)
-            )
-        if self.line:
-            lines.append("line " + " ".join(self._names()))
-        return "\n".join(lines)
+        from anabranch.search.show.result_sheet import result_sheet
+        from anabranch.search.show.text import sheet_text
 
-    def _names(self) -> list[str]:
-        """Name the moves of the line, replaying it for what each of them is."""
-        names, state, game = [], self.state, self.state.game
-        for action in self.line:
-            if isinstance(action, tuple):
-                names.append("(" + " ".join(game.action_name(a) for a in action) + ")")
-            else:
-                chance = isinstance(state.turn, int)
-                names.append(f"[{game.outcome_name(action)}]" if chance else game.action_name(action))
-            state = state.step(action)[0]
-        return names
+        return sheet_text(result_sheet(self))
 
+    def _repr_html_(self) -> str:
+        from anabranch.search.show.html import result_html
 
-def _vector(values: Floats) -> str:
-    return "(" + ", ".join(f"{x:+.4f}" for x in values) + ")"
+        return result_html(self)
 
 
 def read_result(graph: ReferenceGraph, config: SearchConfig, simulations: int, seconds: float) -> Result:
@@ -164,10 +148,6 @@ def _line(node: Node | None) -> list[Action]:
         edge = max(node.edges.values(), key=lambda e: e.visits, default=None)
         if edge is None or edge.visits == 0:
             break
-        if node.kind is Kind.CHANCE:
-            line.append(node.outcomes[edge.move[0]][0] if node.outcomes else edge.move[0])
-        else:
-            ids = tuple(ids[choice] for ids, choice in zip(node.choices, edge.move, strict=True))
-            line.append(ids[0] if len(ids) == 1 else ids)
+        line.append(node.action_of(edge.move))
         node = edge.child
     return line

@@ -85,8 +85,11 @@ class Searcher:
             self._translations[place] = (game, made)
         return (native_rules(game), *self._translations[place][1])
 
-    def root(self, state: State) -> Root:
-        """Return a new root; each has random numbers of its own."""
+    def root(self, state: State, *, stream: int | None = None) -> Root:
+        """Return a new root with random numbers of its own: numbered by its order, or from the stream it is given.
+
+        A stream makes a root independent of how many were made before it; equal streams give equal searches.
+        """
         state = checked_state(state)
         if state.game is not self.game and type(state.game) is not type(self.game):
             raise UsageError(f"this searcher plays {self.game.name}, the state is of {state.game.name}")
@@ -94,8 +97,12 @@ class Searcher:
             raise UsageError(f"this searcher plays {self.game!r}, the state is of {state.game!r}, with other sizes")
         if self.translated(state.game)[2].native != self.native:
             raise UsageError(f"{self.game.name}: the searcher's game and the state's must both be compiled, or neither")
-        self._streams += 1
-        return Root(self, state, self._streams - 1)
+        if stream is None:
+            self._streams += 1
+            return Root(self, state, self._streams - 1)
+        if not isinstance(stream, (int, np.integer)) or isinstance(stream, bool) or not 0 <= stream < 2**63:
+            raise UsageError(f"stream must be a whole number from 0 to 2^63 - 1, found {stream!r}")
+        return Root(self, state, int(stream))
 
     def load(self, path: str | os.PathLike[str], *, game: Game | None = None) -> Root:
         """Return a root that was saved; searched on, it finds what it would have found had it never been saved.

@@ -151,6 +151,17 @@ CASES: tuple[Case, ...] = (
     Case("take_away", {"compiled": False}, Hashing(), simulations=200),
 )
 
+# A few of them, quick even where nothing is compiled yet, and what they sign with: `anabranch doctor` compares. Where
+# the behaviour changed on purpose, `tests/test_health.py` prints the new numbers.
+QUICK = {
+    5: 22157473889056,  # connect_four: merging, a limit on nodes
+    8: 43430722743779,  # take_away: first play, no scale
+    16: 33029178885709,  # matrix: players who choose at once
+    23: 117925624453410,  # random_game: everything mixed, dice sampled
+    26: 78174185469091,  # opinions asked of Python
+    27: 104634783391980,  # rules that are Python objects
+}
+
 
 @dataclass(frozen=True)
 class Signature:

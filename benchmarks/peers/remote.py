@@ -1,0 +1,126 @@
+"""A contender in another process, timed there, that `measure.compare` takes like one of its own."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+import select
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import measure
+
+from peers.catalogue import Peer
+from peers.questions import Question
+
+FOLDER = Path(__file__).resolve().parents[1]
+SETTING_UP = 180.0  # seconds: imports and compilation
+
+
+class FailedError(Exception):
+    """A contender could not do what it was asked; the message is what the table says."""
+
+
+class Remote:
+    """A worker process with one contender, ready to be timed."""
+
+    def __init__(self, python: str | Path, peer: Peer, question: Question, limit: float) -> None:
+        self.name = peer.name
+        self.units = question.units
+        self.limit = limit
+        self.version: str | None = None
+        self.ready = 0.0  # seconds until the first search was done: imports, compilation, that search
+        self._title = peer.title
+        self._errors = tempfile.TemporaryFile()  # noqa: SIM115 — closed with the process
+        self._process = subprocess.Popen(
+            [str(python), str(Path(__file__).with_name("worker.py"))],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._errors,
+            env=os.environ | _surroundings(),
+        )
+        try:
+            self._set_up(peer, question)
+        except TimeoutError:
+            self.close()
+            raise FailedError("no first answer in time; stopped") from None
+        except BaseException:
+            self.close()
+            raise
+
+    def _set_up(self, peer: Peer, question: Question) -> None:
+        task = {"adapter": peer.adapter, "variant": peer.variant, "package": peer.package}
+        made = self._ask("setting up", SETTING_UP, do="make", question=dataclasses.asdict(question), **task)
+        first = self._ask("first search", self.limit + SETTING_UP, do="warm")  # some compile only then
+        self.version = made["version"]
+        self.ready = made["seconds"] + first["seconds"]
+        counted = first["counted"]
+        if counted is not None and abs(counted - self.units) > question.trees:  # the root's own visit may count or not
+            raise FailedError(f"made {counted:,.0f} simulations where {self.units:,.0f} were asked")
+
+    def clocks(self, calls: int) -> list[measure.Clock]:
+        """Search so often over there and return the clocks."""
+        try:
+            taken = self._ask("searching", self.limit * calls, do="clocks", calls=calls)
+        except TimeoutError:
+            slow = f"fewer than {measure.figure(self.units / self.limit)} simulations/s"
+            raise FailedError(f"{slow}: a search was stopped after {self.limit:g} s") from None
+        return [(wall, processor) for wall, processor in taken]
+
+    def close(self) -> None:
+        """End the process."""
+        self._process.kill()
+        self._process.wait()
+        for stream in (self._process.stdin, self._process.stdout, self._errors):
+            assert stream is not None
+            stream.close()
+
+    def __enter__(self) -> Remote:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def _ask(self, doing: str, limit: float, **request: Any) -> Any:
+        """Send a request and wait for its answer, saying now and then that it is being waited for."""
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        began = time.monotonic()
+        try:
+            self._process.stdin.write((json.dumps(request) + "\n").encode())
+            self._process.stdin.flush()
+        except BrokenPipeError:
+            raise FailedError(self._last_words()) from None
+        while not select.select([self._process.stdout], [], [], measure.BEAT)[0]:
+            waited = time.monotonic() - began
+            measure.log(f"    … {self._title}: {doing}, {waited:.0f} s")
+            if waited > limit:
+                raise TimeoutError
+        line = self._process.stdout.readline()  # the worker writes whole lines
+        if not line:
+            raise FailedError(self._last_words())
+        reply = json.loads(line)
+        if "failure" in reply:
+            raise FailedError(" ".join(reply["failure"].split())[:200])
+        return reply["answer"]
+
+    def _last_words(self) -> str:
+        """Return how the process ended."""
+        code = self._process.wait()
+        self._errors.seek(0)
+        said = self._errors.read().decode(errors="replace").strip().splitlines()
+        return f"the process ended with {code}" + (f": {said[-1][:160]}" if said else "")
+
+
+def _surroundings() -> dict[str, str]:
+    """Return the environment of a worker: one thread, no accelerator, the same hashes every time."""
+    pools = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMEXPR_NUM_THREADS", "NUMBA_NUM_THREADS")
+    path = os.pathsep.join(filter(None, (str(FOLDER), os.environ.get("PYTHONPATH", ""))))
+    return dict.fromkeys(pools, "1") | {"JAX_PLATFORMS": "cpu", "PYTHONHASHSEED": "0", "PYTHONPATH": path}

@@ -1,0 +1,172 @@
+"""The peers' figures as tables: text for the terminal, Markdown for documents that hold the marks.
+
+Run as a script it writes latest.json's tables between the marks of README.md and docs/compare.md (`make readme`):
+
+    <!-- peers:begin -->         everything              <!-- peers:end -->
+    <!-- peers:begin brief -->   the fastest peer only   <!-- peers:end -->
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import statistics
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # as a script it starts one folder too deep
+
+import measure
+
+from peers.catalogue import PEERS
+from peers.questions import TASKS, Question
+
+LATEST = Path(__file__).with_name("latest.json")
+ROOT = LATEST.parents[2]
+DOCUMENTS = ("README.md", "docs/compare.md")
+MARKS = re.compile(r"(<!-- peers:begin ?(brief)? ?-->\n).*?(<!-- peers:end -->)", re.DOTALL)
+
+Line = dict[str, Any]  # an Outcome as JSON
+BY_NAME = {peer.name: peer for peer in PEERS}
+
+
+def question_of(line: Line) -> Question:
+    """Return what was asked."""
+    return Question(**{name: line[name] for name in ("task", "game", "evaluator", "simulations", "trees")})
+
+
+def title_of(line: Line) -> str:
+    """Return a peer's title."""
+    peer = BY_NAME.get(line["peer"])
+    return peer.title if peer else line["peer"]
+
+
+def ratio_text(ratio: float) -> str:
+    """Return a ratio as people read it: 0.87×, 12.3×, 1,234×."""
+    return f"{ratio:,.0f}×" if ratio >= 100 else f"{ratio:.3g}×"
+
+
+def text(lines: Sequence[Line]) -> str:
+    """Return one table for the terminal: a line per question and peer."""
+    rows = []
+    for line in lines:
+        note = f"{title_of(line)} {line['version'] or ''}".strip() + (f": {line['failure']}" if line["failure"] else "")
+        rows.append(measure.Row(str(question_of(line)), line["ours"], line["theirs"], line["ratio"], note=note))
+    return measure.table(rows)
+
+
+def differences(lines: Sequence[Line]) -> str:
+    """Return what each peer in the lines does differently, one line each."""
+    names = dict.fromkeys(line["peer"] for line in lines)
+    return "\n".join(f"{BY_NAME[name].title}: {BY_NAME[name].note}" for name in names if name in BY_NAME)
+
+
+def markdown(data: dict[str, Any]) -> str:
+    """Return a section per task: a row per peer, a column per question, our rates on top."""
+    parts = [_preface(data)]
+    for task, heading in TASKS.items():
+        lines = [line for line in data["rows"] if line["task"] == task]
+        if lines:
+            parts.append(f"**{heading}**\n\n{_task_table(lines)}")
+            parts.extend(_reasons(lines))
+    return "\n\n".join(parts) + "\n"
+
+
+def brief(data: dict[str, Any]) -> str:
+    """Return one table: our rate on every question beside that of the fastest peer."""
+    body = [["search", "anabranch", "fastest peer", "its rate", "ratio"]]
+    for question in dict.fromkeys(map(question_of, data["rows"])):
+        lines = [line for line in data["rows"] if question_of(line) == question and line["ratio"] is not None]
+        if lines:
+            best = max(lines, key=lambda line: line["theirs"])
+            title = f"{title_of(best)} ({best['version']})"
+            ours, theirs = measure.figure(best["ours"]), measure.figure(best["theirs"])
+            body.append([str(question), ours, title, theirs, ratio_text(best["ratio"])])
+    return f"{_preface(data)}\n\n{_grid(body, left={0, 2})}\n"
+
+
+def _preface(data: dict[str, Any]) -> str:
+    machine = data["machine"]
+    first, last = data["load"]
+    return (
+        f"`make bench-peers` printed these: {machine['processor']}, one core, Python {machine['python']}, commit "
+        f"{machine['commit']}, load average {first} before and {last} after. Simulations per second; a ratio is ours "
+        "over theirs, the median of rounds in which both were called in turn, each in its own process."
+    )
+
+
+def _task_table(lines: Sequence[Line]) -> str:
+    questions = list(dict.fromkeys(map(question_of, lines)))
+    head = ["", *(_column(question) for question in questions), "what it does differently"]
+    body = [head]
+    for like in ("PUCT", "UCT"):
+        rates = []
+        for question in questions:
+            mine = [line["ours"] for line in lines if question_of(line) == question and line["like"] == like]
+            mine = [rate for rate in mine if rate is not None]
+            rates.append(measure.figure(statistics.median(mine)) if mine else "")
+        if any(rates):
+            body.append([f"**anabranch {like}**", *rates, "equal positions are one node"])
+    for name in dict.fromkeys(line["peer"] for line in lines):
+        found = {question_of(line): line for line in lines if line["peer"] == name}
+        if all(line["failure"] for line in found.values()):
+            continue  # its reason stands below
+        version = next(line["version"] for line in found.values() if line["version"])
+        cells = [_cell(found.get(question)) for question in questions]
+        peer = BY_NAME.get(name)
+        body.append([f"{title_of({'peer': name})} {version}", *cells, peer.note if peer else ""])
+    return _grid(body, left={0, len(head) - 1})
+
+
+def _reasons(lines: Sequence[Line]) -> list[str]:
+    """Return why cells are empty, one item per peer and reason."""
+    reasons: dict[tuple[str, str], list[str]] = {}
+    for line in lines:
+        if line["failure"]:
+            reasons.setdefault((title_of(line), line["failure"]), []).append(_column(question_of(line)))
+    every = len({question_of(line) for line in lines})
+    items = []
+    for (title, failure), columns in reasons.items():
+        where = "" if len(columns) == every else f" ({'; '.join(columns)})"
+        items.append(f"- {title}{where}: {failure}".replace("|", "\\|"))
+    return ["\n".join(items)] if items else []
+
+
+def _column(question: Question) -> str:
+    game = question.game.replace("_", " ")
+    return f"{game}, {question.evaluator}" if question.task == "python" else f"{game} {question.simulations:,}"
+
+
+def _cell(line: Line | None) -> str:
+    if line is None or line["ratio"] is None:
+        return "–"
+    return f"{measure.figure(line['theirs'])} ({ratio_text(line['ratio'])})"
+
+
+def _grid(body: Sequence[Sequence[str]], left: set[int]) -> str:
+    rule = ["---" if column in left else "---:" for column in range(len(body[0]))]
+    return "\n".join("| " + " | ".join(row) + " |" for row in (body[0], rule, *body[1:]))
+
+
+def fill(document: str, data: dict[str, Any]) -> str:
+    """Return a document with the tables between its marks written anew."""
+
+    def tables(found: re.Match[str]) -> str:
+        return found[1] + "\n" + (brief if found[2] else markdown)(data) + "\n" + found[3]
+
+    return MARKS.sub(tables, document)
+
+
+def main() -> None:
+    """Write the tables into the documents that hold the marks."""
+    data = json.loads(LATEST.read_text(encoding="utf-8"))
+    for name in DOCUMENTS:
+        path = ROOT / name
+        if path.exists():
+            path.write_text(fill(path.read_text(encoding="utf-8"), data), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

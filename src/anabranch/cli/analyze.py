@@ -1,0 +1,125 @@
+"""`anabranch analyze`: search a position and show what was found."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+from tyro.conf import Positional, arg
+
+from anabranch.cli import GOOD, INTERRUPTED
+from anabranch.cli.options import GameFlags
+from anabranch.cli.progress import progress
+from anabranch.cli.report import report
+from anabranch.cli.search_flags import SearchFlags
+from anabranch.cli.show import print_json
+from anabranch.errors import UsageError
+from anabranch.game.moves import move_name, play_moves
+from anabranch.search.analysis import Analysis
+from anabranch.search.result import Result
+
+SLICE = 0.1  # seconds between looks at the clock, the progress and Ctrl-C
+
+
+@dataclass(frozen=True)
+class Command(SearchFlags, GameFlags):
+    """Search a position and show what was found."""
+
+    game: Annotated[
+        Positional[str], arg(metavar="[GAME]", help="a built-in name, package.module:Name, or path/to/file.py:Name")
+    ] = ""
+    moves: Annotated[
+        tuple[str, ...],
+        arg(metavar="MOVE…", help="played before the search, by name: actions, outcomes of dice, a,b where two choose"),
+    ] = ()
+    svg: Annotated[Path | None, arg(metavar="FILE", help="draw the result to a file, .svg or .png")] = None
+    graph_svg: Annotated[Path | None, arg(metavar="FILE", help="draw the graph to a file, .svg or .png")] = None
+    save: Annotated[Path | None, arg(metavar="FILE", help="keep all that was found in a file")] = None
+    loaded: Annotated[Path | None, arg(name="load", metavar="FILE", help="go on from what was kept")] = None
+    stdio: Annotated[bool, arg(help="answer JSON lines on stdin, for other programs; see docs/stdio.md")] = False
+    workers: Annotated[int, arg(metavar="N", help="with --stdio: how many requests are worked on at once")] = 2
+
+    def run(self) -> int:
+        """Search; what was found is shown after Ctrl-C too."""
+        if self.stdio:
+            return self._serve()
+        if not self.game:
+            raise UsageError("which game? Name one, e.g. anabranch analyze connect_four; anabranch games lists them")
+        self._check_files()
+        analysis = self._analysis()
+        interrupted = False
+        try:
+            with progress(f"searching {self.game}") as say:
+                search(analysis, say)
+        except KeyboardInterrupt:
+            interrupted = True
+        self._show(analysis.result, interrupted)
+        self._keep(analysis)
+        return INTERRUPTED if interrupted else GOOD
+
+    def _check_files(self) -> None:
+        """Refuse files that could not be written before anything is searched."""
+        pictures = [path for path in (self.svg, self.graph_svg) if path is not None]
+        for path in (*pictures, *([self.save] if self.save else [])):
+            if not path.parent.is_dir():
+                raise UsageError(f"there is no folder {path.parent} for {path.name}")
+        for path in pictures:
+            if path.suffix.lower() not in (".svg", ".png"):
+                raise UsageError(f"pictures are saved as .svg or .png, found {path.name!r}")
+
+    def _analysis(self) -> Analysis:
+        budget, config, evaluator = self.budget(), self.settings(), self.judge()
+        with progress(f"loading {self.game}"):  # which may compile
+            state = play_moves(self.load().start(config.seed), self.moves)
+            return Analysis(state, **budget, evaluator=evaluator, config=config, threads=None, load=self.loaded)
+
+    def _show(self, result: Result, interrupted: bool) -> None:
+        if self.json:
+            print_json({**report(result), "interrupted": interrupted})
+        else:
+            print(result.state)
+            print(result)
+            if interrupted:
+                print(f"interrupted after {result.simulations:,} simulations; this is what was found until then")
+
+    def _keep(self, analysis: Analysis) -> None:
+        """Write the files that were asked for and say where they are."""
+        wrote = []
+        if self.svg is not None:
+            wrote.append(analysis.result.picture().save(self.svg))
+        if self.graph_svg is not None:
+            wrote.append(analysis.result.graph.picture().save(self.graph_svg))
+        if self.save is not None:
+            wrote.append(analysis.save(self.save))
+        if not self.json:
+            for path in wrote:
+                print(f"wrote {path}" + (f"; go on with --load {path}" if path == self.save else ""))
+
+    def _serve(self) -> int:
+        from anabranch.cli.stdio.serve import serve
+
+        return serve(self.workers)
+
+
+def search(analysis: Analysis, say: Callable[[str], None]) -> None:
+    """Search until the budget is spent, telling how far it is."""
+    while analysis.advance(SLICE):
+        say(_words(analysis))
+
+
+def _words(analysis: Analysis) -> str:
+    """Return a line like `searching 45 %: 1,234,567 simulations, 850,000/s, 1.1 s left, best d +0.1200`."""
+    result = analysis.result
+    share, spent = analysis.share, analysis.seconds
+    words = [f"searching {share:4.0%}: {analysis.simulations:,} simulations"]
+    if spent > 0:
+        words.append(f"{analysis.simulations / spent:,.0f}/s")
+    if 0 < share < 1:
+        words.append(f"{spent / share - spent:.0f} s left")
+    turn: Any = result.state.turn
+    if result.action is not None:
+        worth = ", ".join(f"{result.value[seat]:+.4f}" for seat in turn)
+        words.append(f"best {move_name(result.state, result.action)} {worth}")
+    return ", ".join(words)

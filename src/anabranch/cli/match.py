@@ -1,0 +1,120 @@
+"""`anabranch match`: agents against each other."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+import zlib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+from tyro.conf import Positional, arg
+
+from anabranch.cli import GOOD, INTERRUPTED
+from anabranch.cli.options import GameFlags
+from anabranch.cli.progress import progress
+from anabranch.cli.show import print_json, print_table
+from anabranch.play.match import Progress, Series
+
+AGENTS = (
+    "random, search, search:simulations=800, search:seconds=0.1,evaluator=uniform,c=2, human, or path/to/file.py:Name"
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Command(GameFlags):
+    """Play agents against each other, seats swapped, and say who is stronger."""
+
+    first: Annotated[Positional[str], arg(metavar="A", help=f"an agent: {AGENTS}")]
+    second: Annotated[Positional[str], arg(metavar="B", help="another one")]
+    games: Annotated[int, arg(help="how many games; rounded up to whole pairs")] = 200
+    openings: Annotated[
+        int | None, arg(help="random plies each pair begins with; four, or fewer in short games, if not given")
+    ] = None
+    seed: Annotated[int, arg(help="decides everything random")] = 0
+    abreast: Annotated[int, arg(help="how many games run at once; changes nothing but the speed")] = 64
+    out: Annotated[
+        Path | None, arg(metavar="FILE", help="write every finished pair here; the same command goes on from it")
+    ] = None
+
+    def run(self) -> int:
+        """Print the standings; interrupted, save what is finished and say how to go on."""
+        series = Series(
+            self.load(),
+            (self.first, self.second),
+            games=self.games,
+            openings=self.openings,
+            seed=self.seed,
+            abreast=self.abreast,
+        )
+        path = self.out
+        if path is None and usual_path(series).exists():  # an interruption left it: the same command goes on
+            path = usual_path(series)
+            print(f"going on with {path}; delete it to begin anew", file=sys.stderr)
+        try:
+            self._play(series, path)
+        except KeyboardInterrupt:
+            return self._interrupted(series, path)
+        result = series.result()
+        if self.json:
+            print_json(result.facts())
+        else:
+            print(result.summary())
+            print_table(*result.rows())
+            if result.played:
+                print(f"{result.played} games in {result.seconds:.1f} s, {result.games_per_second:.1f} a second")
+        return GOOD
+
+    def _play(self, series: Series, path: Path | None) -> None:
+        with progress(f"playing {series.games} games of {series.game!r}") as say:
+            if path is None:
+                series.play(lambda so_far: say(told(so_far)))
+            else:
+                with series.open(path):
+                    series.play(lambda so_far: say(told(so_far)))
+
+    def _interrupted(self, series: Series, path: Path | None) -> int:
+        begun = sum(pair not in series.finished for pair, _ in series.begun)
+        words = f"interrupted after {len(series.finished) * len(series.tables)} of {series.games} games, {begun} begun"
+        if not series.finished and not begun:
+            print("interrupted before anything was played", file=sys.stderr)
+            return INTERRUPTED
+        if path is None:
+            path = usual_path(series)
+            series.save(path)
+        print(f"{words}; they are in {path}. To go on:\n{self._again(path)}", file=sys.stderr)
+        return INTERRUPTED
+
+    def _again(self, path: Path) -> str:
+        """Return the command that goes on with the match."""
+        words = ["anabranch", "match", self.game, self.first, self.second]
+        for name, value in (
+            ("games", self.games),
+            ("openings", self.openings),
+            ("seed", self.seed),
+            ("abreast", self.abreast),
+            ("out", path),
+        ):
+            if value is not None and (name == "out" or value != getattr(type(self), name)):
+                words += [f"--{name}", str(value)]
+        for pair in self.option:
+            words += ["--option", pair]
+        words += ["--interpreted"] * self.interpreted + ["--json"] * self.json
+        return shlex.join(words)
+
+
+def usual_path(series: Series) -> Path:
+    """Return where a match without --out is saved when it is interrupted: a name of its own, in this folder."""
+    word = "".join(letter if letter.isalnum() or letter in "_-" else "_" for letter in series.game.name)
+    return Path(f"match-{word}-{zlib.crc32(repr(series.header()).encode()):08x}.jsonl")
+
+
+def told(so_far: Progress) -> str:
+    """Return one line on how far a match has come."""
+    words = f"{so_far.done} of {so_far.games} games, {so_far.moves} moves"
+    if so_far.seconds > 0:
+        words += f", {so_far.moves / so_far.seconds:.0f} a second"
+    if so_far.left is not None and so_far.done < so_far.games:
+        words += f", {so_far.left:.0f} s left"
+    return words + (f", score {so_far.score:.3f}" if so_far.score is not None else "")

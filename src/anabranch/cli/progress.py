@@ -1,0 +1,43 @@
+"""Say on stderr how far something has come: one live line on a terminal, a plain line every two seconds elsewhere."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+import threading
+from collections.abc import Callable, Iterator
+
+EVERY = 2.0  # seconds between plain lines
+
+
+@contextlib.contextmanager
+def progress(words: str, *, at_once: bool = True) -> Iterator[Callable[[str], None]]:
+    """Show what is going on while it lasts; call what is given with new words whenever there are some.
+
+    Plain lines come by themselves, with the newest words, so that work which cannot speak for a while is not silent.
+    """
+    if sys.stderr.isatty():
+        from rich.console import Console
+        from rich.markup import escape
+
+        with Console(stderr=True, highlight=False).status(escape(words)) as line:
+            yield lambda text: line.update(escape(text))
+        return
+    newest, done = [words], threading.Event()
+
+    def tick() -> None:
+        while not done.wait(EVERY):
+            print(newest[0], file=sys.stderr, flush=True)
+
+    def say(text: str) -> None:
+        newest[0] = text
+
+    if at_once:
+        print(words, file=sys.stderr, flush=True)
+    ticking = threading.Thread(target=tick, daemon=True)
+    ticking.start()
+    try:
+        yield say
+    finally:
+        done.set()
+        ticking.join()

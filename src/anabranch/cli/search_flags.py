@@ -1,0 +1,61 @@
+"""The flags that say how to search, shared by the commands that do."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+from tyro.conf import UseAppendAction, arg
+
+from anabranch.errors import UsageError
+from anabranch.search.config import SearchConfig
+from anabranch.search.settings import from_pairs, from_toml
+
+
+@dataclass(frozen=True)
+class SearchFlags:
+    """A budget, an evaluator and settings."""
+
+    simulations: Annotated[int | None, arg(metavar="N", help="how many simulations")] = None
+    visits: Annotated[int | None, arg(metavar="N", help="search until the root has so many visits")] = None
+    seconds: Annotated[float | None, arg(metavar="S", help="how long to search; 2 if no budget is given")] = None
+    evaluator: Annotated[
+        str,
+        arg(
+            metavar="NAME",
+            help="who judges positions: rollout, rollout:count=4,max_depth=200, uniform, package.module:Name, "
+            "or path/to/file.py:Name",
+        ),
+    ] = "rollout"
+    config: Annotated[Path | None, arg(metavar="FILE", help="settings of the search in a TOML file")] = None
+    set: Annotated[
+        UseAppendAction[tuple[str, ...]],
+        arg(metavar="KEY=VALUE", help="one setting, e.g. selector.c_init=2.0 or selector=Ucb1; may be repeated"),
+    ] = ()
+    seed: Annotated[
+        int | None, arg(metavar="N", help="decides the start, where the game draws one, and all draws of the search")
+    ] = None
+
+    def budget(self) -> dict[str, Any]:
+        """Return the budget as searches take it: simulations, visits or seconds."""
+        given = {name: getattr(self, name) for name in ("simulations", "visits", "seconds")}
+        given = {name: value for name, value in given.items() if value is not None}
+        if len(given) > 1:
+            raise UsageError(f"give one budget, not {' and '.join(f'--{name}' for name in given)}")
+        for name, value in given.items():
+            if not value >= 0:
+                raise UsageError(f"--{name} must be at least 0, found {value}")
+        return given or {"seconds": 2.0}
+
+    def settings(self) -> SearchConfig:
+        """Return the settings: of the file, changed by --set, changed by --seed."""
+        made = from_pairs(self.set, base=from_toml(self.config) if self.config else None)
+        return made if self.seed is None else dataclasses.replace(made, seed=self.seed)
+
+    def judge(self) -> Any:
+        """Return the evaluator."""
+        from anabranch.evaluate.load import load
+
+        return load(self.evaluator)

@@ -1,0 +1,115 @@
+"""Moves as people write them: read one at a state, play a list of them, and name what was played."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TypeAlias
+
+from anabranch.errors import IllegalActionError, UnknownNameError, UsageError
+from anabranch.game.state import State
+from anabranch.game.words import CHANCE, OVER, acting
+
+Move: TypeAlias = int | tuple[int, ...]  # what State.step takes
+Written: TypeAlias = str | int | Sequence[str | int]
+
+
+def read_move(state: State, written: Written) -> Move:
+    """Return the move a text means here: the name of an action or an outcome, or `a,b` where players choose at once.
+
+    Numbers are ids, and a list has one entry per acting player. What is no move here is an error that names those that
+    are.
+    """
+    if state.turn_bits == OVER:
+        raise IllegalActionError(f"{_shown(written)} cannot be played: the game is over\n{state}")
+    if state.turn_bits == CHANCE:
+        return _outcome(state, written)
+    seats = acting(state.turn_bits)
+    if len(seats) == 1:
+        alone = written if isinstance(written, (str, int)) else written[0] if len(written) == 1 else None
+        if alone is None:
+            raise UsageError(f"{_shown(written)} is several actions, and player {seats[0]} acts alone")
+        return _action(state, seats[0], alone)
+    entries = [part.strip() for part in written.split(",")] if isinstance(written, str) else written
+    if isinstance(entries, int) or len(entries) != len(seats):
+        example = ",".join(state.game.action_name(state.legal(seat)[0]) for seat in seats)
+        raise UsageError(
+            f"{_shown(written)} is not one action each of players {', '.join(map(str, seats))}; write e.g. {example}"
+        )
+    return tuple(_action(state, seat, entry) for seat, entry in zip(seats, entries, strict=True))
+
+
+def play_moves(state: State, moves: Iterable[Written]) -> State:
+    """Return the state after some moves; errors say which of them is wrong."""
+    for number, written in enumerate(moves, start=1):
+        try:
+            state = state.step(read_move(state, written))[0]
+        except UnknownNameError as error:
+            raise error.placed(f"move {number}") from None
+        except (UsageError, IllegalActionError) as error:
+            raise type(error)(f"move {number}: {error}") from None
+    return state
+
+
+def move_name(state: State, move: Move) -> str:
+    """Return what people call a move made at a state; `read_move` reads it back."""
+    game = state.game
+    if isinstance(move, tuple):
+        return ",".join(game.action_name(action) for action in move)
+    return game.outcome_name(move) if state.turn_bits == CHANCE else game.action_name(move)
+
+
+def line_names(state: State, line: Iterable[Move]) -> list[str]:
+    """Return the names of the moves of a line that begins at a state."""
+    names = []
+    for move in line:
+        names.append(move_name(state, move))
+        state = state.step(move)[0]
+    return names
+
+
+def possible_moves(state: State) -> list[list[str]]:
+    """Return the names of what can happen at a state: a list per acting player, or one of outcomes."""
+    if state.turn_bits == CHANCE:
+        return [[state.game.outcome_name(outcome) for outcome, _ in _listed(state)]]
+    return [[state.game.action_name(a) for a in state.legal(seat)] for seat in acting(state.turn_bits)]
+
+
+def _action(state: State, seat: int, written: str | int) -> int:
+    game, legal = state.game, state.legal(seat)
+    names = {game.action_name(action): action for action in legal}
+    if isinstance(written, int):
+        action = written
+    elif written in names:  # before the game's own reader: what it prints, it gets back
+        action = names[written]
+    else:
+        try:
+            action = game.parse_action(written)
+        except UsageError:
+            raise UnknownNameError("action", written, names) from None
+    if action not in legal:
+        raise IllegalActionError(
+            f"{_shown(written)} is not legal for player {seat}; legal: {', '.join(names)}\n{state}"
+        )
+    return action
+
+
+def _outcome(state: State, written: Written) -> int:
+    game = state.game
+    if not isinstance(written, (str, int)):
+        written = written[0] if len(written) == 1 else ",".join(map(str, written))
+    if isinstance(written, int):
+        return written  # State.step judges it
+    names = {game.outcome_name(outcome): outcome for outcome, _ in _listed(state)}
+    if written in names:
+        return names[written]
+    if not game.has("chance") and written.isdecimal():  # only `draw` knows the outcomes
+        return int(written)
+    raise UnknownNameError("outcome", written, names)
+
+
+def _listed(state: State) -> list[tuple[int, float]]:
+    return state.outcomes() if state.game.has("chance") else []
+
+
+def _shown(written: Written) -> str:
+    return repr(written) if isinstance(written, (str, int)) else repr(list(written))

@@ -1,0 +1,55 @@
+"""A state as a picture: the board as its game draws it, or its text, and whose turn it is."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from anabranch.draw.palette import PAPER, SOFT, player_colour
+from anabranch.draw.picture import Picture, text_picture
+from anabranch.draw.svg import circle, document, rect, text, text_width
+from anabranch.errors import GameError, UsageError
+from anabranch.game.words import CHANCE, OVER
+
+if TYPE_CHECKING:
+    from anabranch.game.state import State
+
+
+def board_picture(state: State) -> Picture:
+    """Return the board alone, as small pictures inside others want it."""
+    drawn = state.game.svg(state)
+    if drawn is None:
+        return text_picture(str(state))
+    picture = Picture(drawn)
+    try:
+        _ = picture.size
+    except UsageError as error:
+        raise GameError(f"{state.game.name}: svg(state) returned something else than SVG: {error}") from None
+    return picture
+
+
+def situation(state: State) -> str:
+    """Say who acts, in words."""
+    turn = state.turn
+    if turn == OVER:
+        return "the game is over"
+    if turn == CHANCE:
+        return "chance decides"
+    assert isinstance(turn, tuple)
+    if len(turn) == 1:
+        return f"player {turn[0]} to move"
+    return f"players {', '.join(map(str, turn[:-1]))} and {turn[-1]} choose at once"
+
+
+def state_picture(state: State) -> Picture:
+    """Return the board with a line below that says who acts, each acting player with a dot of its colour."""
+    board, words, size = board_picture(state), situation(state), 13
+    seats = state.turn if isinstance(state.turn, tuple) else ()
+    dots = seats[:8]
+    wide = 15 * len(dots) + text_width(words, size) + 4
+    width, height = max(board.width, wide + 24), board.height + 28
+    left = (width - wide) / 2
+    caption = [circle(left + 15 * at + 5, height - 18, 5, fill=player_colour(seat)) for at, seat in enumerate(dots)]
+    caption.append(text(left + 15 * len(dots) + 2, height - 13.5, words, size=size, fill=SOFT))
+    ground = rect(0, 0, width, height, fill=PAPER, rx=6)
+    placed = board.inside(0, 0, width, board.height)
+    return Picture(document(width, height, ground, placed, *caption, background=None))

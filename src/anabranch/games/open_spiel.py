@@ -1,0 +1,209 @@
+"""Games of OpenSpiel (Lanctot et al. 2019), searched directly: `ab.games.load("open_spiel:breakthrough", rows=6)`."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Hashable, Sequence
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+import anabranch as ab
+from anabranch.errors import UnknownNameError, UnsupportedGameError
+from anabranch.games.open_spiel_load import PREFIX, pyspiel_module, refuse_unsound, spiel_game
+
+Floats = npt.NDArray[np.float64]
+LARGEST_ID = 2**31 - 1
+FAR = 10_000  # steps: a limit on rollouts so far off is none (chess and shogi declare 17,695 moves at most)
+UNNAMED = "Action(id="  # how OpenSpiel's games begin the names of actions they do not name
+
+
+class Position:
+    """A state of OpenSpiel that nobody changes, known by the actions that led to it.
+
+    `spiel` is OpenSpiel's own state. It could be changed; clone it before you do.
+    """
+
+    __slots__ = ("_turn", "history", "spiel")
+
+    def __init__(self, spiel: Any, history: tuple[int, ...]) -> None:
+        self.spiel = spiel
+        self.history = history
+        self._turn: int | None = None
+
+    @property
+    def turn(self) -> int:
+        """Who acts; asked of OpenSpiel once."""
+        if self._turn is None:
+            self._turn = _turn_of(self.spiel)
+        return self._turn
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Position) and self.history == other.history
+
+    def __hash__(self) -> int:
+        return hash(self.history)
+
+    def __repr__(self) -> str:
+        return f"Position{self.history}"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _unpickled, (pyspiel_module().serialize_game_and_state(self.spiel.get_game(), self.spiel),)
+
+
+class OpenSpiel(ab.ObjectGame):
+    """A game of OpenSpiel: turn-based or simultaneous, with dice or without, any number of players, all in the open.
+
+    `game` is a name or OpenSpiel's `name(key=value,…)`; further options are parameters of the game. Actions, outcomes
+    and players have OpenSpiel's numbers. Games are refused that have imperfect information, that are mean field games,
+    or whose dice are thrown inside the state (`refuse_unsound` says what exactly is meant).
+
+    **Which states are one node.** `key="history"`: those with the same actions behind them, which is always right and
+    makes the graph a tree. `key="state"`: those with the same text, player to move and number of moves. That is a
+    smaller graph, but OpenSpiel does not promise that the text holds everything: of chess it leaves out the positions
+    that count towards a repetition, of Go those that superko forbids. Hence the warning.
+
+    **Rewards** are differences of OpenSpiel's `returns()`, so that they add up to them; of games that pay at the end
+    only the last step's is not zero. At a simultaneous state the players with legal actions act; for the others
+    OpenSpiel is given 0, as its own loops do.
+
+    Random rollouts are played by OpenSpiel, a whole game in one call (`playout`), not step by step through Python.
+    """
+
+    title = "open_spiel"
+
+    def __init__(self, game: str, key: Literal["history", "state"] = "history", **parameters: Any) -> None:
+        if key not in ("history", "state"):
+            raise UnknownNameError("key of an OpenSpiel game", str(key), ("history", "state"))
+        spiel = spiel_game(game, parameters)
+        refuse_unsound(spiel)
+        kind, modes = spiel.get_type(), pyspiel_module().GameType
+        self.spiel_game = spiel
+        self.by_text = key == "state"
+        self.players, self.actions = spiel.num_players(), spiel.num_distinct_actions()
+        if self.actions > LARGEST_ID:
+            raise UnsupportedGameError(f"{self.name} has {self.actions} actions; ids here end at {LARGEST_ID}")
+        self.dice = kind.chance_mode != modes.ChanceMode.DETERMINISTIC
+        self.outcomes = max(1, spiel.max_chance_outcomes()) if self.dice else 0
+        self.returns = (spiel.min_utility(), spiel.max_utility())
+        if not all(math.isfinite(end) for end in self.returns):
+            raise UnsupportedGameError(f"{self.name} does not bound its returns: OpenSpiel says {self.returns}")
+        self.rewards_along = kind.reward_model == modes.RewardModel.REWARDS
+        self.longest = spiel.max_game_length() + spiel.max_chance_nodes_in_history()  # steps, as declared
+        if kind.provides_observation_tensor:
+            self.observation = tuple(spiel.observation_tensor_shape())
+        if self.by_text:
+            warnings.warn(
+                f"{self.name}: key='state' takes states with the same text for the same state; where the text leaves "
+                f"out history that matters (repetitions, superko), values are wrong. key='history' is always right.",
+                UserWarning,
+                stacklevel=4,
+            )
+
+    @property
+    def name(self) -> str:
+        """The name it is loaded by, parameters included."""
+        return PREFIX + str(self.spiel_game).removesuffix("()")
+
+    def has(self, verb: str) -> bool:
+        """Whether this game has a verb; it depends on what OpenSpiel's game offers."""
+        there = {"chance": self.dice, "key": self.by_text, "observe": self.observation is not None}
+        return super().has(verb) and there.get(verb, True)
+
+    # The verbs.
+
+    def setup(self, random: Any) -> Position:
+        spiel = self.spiel_game.new_initial_state()
+        return Position(spiel, tuple(spiel.history()))
+
+    def turn(self, state: Position) -> int:
+        return state.turn
+
+    def legal(self, state: Position, player: int) -> list[int]:
+        return sorted(set(state.spiel.legal_actions(player)))  # quoridor lists some twice
+
+    def chance(self, state: Position) -> list[tuple[int, float]]:
+        return [(outcome, p) for outcome, p in state.spiel.chance_outcomes() if p > 0.0]
+
+    def step(self, state: Position, actions: Sequence[int]) -> tuple[Position, list[float]]:
+        after = state.spiel.clone()
+        if after.is_simultaneous_node():
+            moved = tuple(0 if action == ab.IDLE else action for action in actions)
+            after.apply_actions(moved)
+        else:
+            moved = (actions[0] if state.turn == ab.CHANCE else actions[after.current_player()],)
+            after.apply_action(moved[0])
+        return Position(after, state.history + moved), self._paid(state.spiel, after)
+
+    def key(self, state: Position) -> Hashable:
+        # The number of moves keeps the graph free of cycles and is right where a horizon ends the game.
+        return len(state.history), state.turn, str(state.spiel)
+
+    def observe(self, state: Position, player: int) -> npt.NDArray[np.float32]:
+        planes = np.asarray(state.spiel.observation_tensor(player), np.float32)
+        return planes.reshape(self.observation or ())
+
+    def _paid(self, before: Any, after: Any) -> list[float]:
+        if self.rewards_along:
+            return [new - old for new, old in zip(after.returns(), before.returns(), strict=True)]
+        return list(after.returns()) if after.is_terminal() else [0.0] * self.players
+
+    def playout(self, data: Position, random: Any, max_depth: int) -> Floats | None:
+        """Return the rewards of one random game from here, played by OpenSpiel's own loop and uniform random bots."""
+        if max_depth < min(self.longest, FAR):  # it could not be cut off where it should be
+            return None
+        pyspiel, before = pyspiel_module(), np.array(data.spiel.returns() if self.rewards_along else [0.0])
+        if data.turn == ab.OVER:
+            return np.zeros(self.players)
+        bots = [pyspiel.make_uniform_random_bot(seat, ab.below(random, LARGEST_ID)) for seat in range(self.players)]
+        returns = pyspiel.evaluate_bots(data.spiel.clone(), bots, ab.below(random, LARGEST_ID))
+        collected: Floats = np.array(returns) - before
+        return collected
+
+    # What people see.
+
+    def text(self, state: ab.State) -> str:
+        return str(state.data.spiel) or f"after {list(state.data.history)}"
+
+    @cached_property
+    def _names(self) -> list[str]:
+        """One name per action where all players call it the same and no two share it, else its number."""
+        seats = range(self.players)
+        said = [{self.spiel_game.action_to_string(seat, action) for seat in seats} for action in range(self.actions)]
+        names = [min(words) if len(words) == 1 else "" for words in said]
+        usable = len(set(names)) == len(names) and not any(not name or name.startswith(UNNAMED) for name in names)
+        return names if usable else [str(action) for action in range(self.actions)]
+
+    def action_name(self, action: int) -> str:
+        """Return OpenSpiel's name of an action if it is the same in every state, else its number; see `move_name`."""
+        return self._names[action]
+
+    def move_name(self, state: ab.State, player: int, action: int) -> str:
+        """Return what OpenSpiel calls a player's legal action in a state."""
+        return str(state.data.spiel.action_to_string(player, action))
+
+    def __repr__(self) -> str:
+        return self.name + (" with key='state'" if self.by_text else "")
+
+    def _identity(self) -> Any:
+        return str(self.spiel_game), self.by_text
+
+
+def _turn_of(spiel: Any) -> int:
+    """Return the turn as `turn` says it."""
+    player: int = spiel.current_player()
+    if player >= 0:
+        return 1 << player
+    if spiel.is_terminal():
+        return ab.OVER
+    if spiel.is_chance_node():
+        return ab.CHANCE
+    return sum(1 << seat for seat in range(spiel.num_players()) if spiel.legal_actions(seat))
+
+
+def _unpickled(text: str) -> Position:
+    _game, spiel = pyspiel_module().deserialize_game_and_state(text)
+    return Position(spiel, tuple(spiel.history()))

@@ -1,0 +1,1 @@
+"""Agents that choose moves, matches between them, and a game at the terminal."""

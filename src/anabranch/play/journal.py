@@ -1,0 +1,164 @@
+"""The file of a match: one line of JSON per finished pair, each with a checksum, appended and made durable.
+
+The first line says which match it is. An interruption adds a line with the games that were under way. A line that was
+torn by a crash is ignored, as its games are simply played again, and come out the same; damage anywhere else is an
+error, and so is a file of another match.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import zlib
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from anabranch.errors import DataError
+from anabranch.play.agent import Move
+from anabranch.play.record import GameRecord
+
+FORMAT = 1
+KIND = "anabranch match"
+Begun = tuple[int, int, list[Move]]  # an unfinished game: its pair, its number in it, what the agents played so far
+_LINE = re.compile(rb'\{"crc32":"([0-9a-f]{8})","line":(.*)\}', re.DOTALL)
+
+
+class Journal:
+    """A match's file, open for more pairs; `finished` holds those it had, `begun` the games it had of others."""
+
+    def __init__(self, path: str | os.PathLike[str], header: dict[str, Any]) -> None:
+        self.path = Path(path)
+        self.finished: dict[int, list[GameRecord]] = {}
+        self.begun: list[Begun] = []
+        self._file = os.open(self.path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o644)
+        try:
+            self._lock()
+            good = self._read(header)
+            os.ftruncate(self._file, good)
+            os.lseek(self._file, good, os.SEEK_SET)
+            if good == 0:
+                self._write([{"kind": KIND, "format": FORMAT, **header}])
+                _sync_folder(self.path.parent)
+        except BaseException:
+            os.close(self._file)
+            raise
+
+    def append(self, pairs: Sequence[Sequence[GameRecord]]) -> None:
+        """Add finished pairs; when this returns they are on disk."""
+        self._write([{"pair": records[0].pair, "games": [asdict(record) for record in records]} for records in pairs])
+
+    def append_begun(self, games: Sequence[Begun]) -> None:
+        """Add the games that are under way; they take the place of those that were before."""
+        if games:
+            self._write([{"begun": games}])
+
+    def close(self) -> None:
+        """Let go of the file."""
+        os.close(self._file)
+
+    def __enter__(self) -> Journal:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _lock(self) -> None:
+        """Refuse a file that another process is writing; where the system has no such locks, trust the user."""
+        with contextlib.suppress(ImportError):
+            import fcntl
+
+            try:
+                fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError:
+                raise DataError(f"{self.path}: another match is writing to this file now") from None
+
+    def _write(self, lines: Sequence[dict[str, Any]]) -> None:
+        data = memoryview(b"".join(map(_sealed, lines)))
+        while data:
+            data = data[os.write(self._file, data) :]
+        os.fsync(self._file)
+
+    def _read(self, header: dict[str, Any]) -> int:
+        """Take in what the file has and return how many of its bytes are good."""
+        data = _all_of(self._file)
+        if not data:
+            return 0
+        lines = data.split(b"\n")
+        torn = lines.pop()  # nothing, if the last line is complete
+        good = 0
+        for number, line in enumerate(lines, 1):
+            plain = _unsealed(line)
+            if plain is None:
+                if number == len(lines) and not torn and number > 1:
+                    break
+                raise DataError(
+                    f"{self.path}: line {number} is damaged or no line of a match"
+                    + ("; delete it, and its games are played again" if number > 1 else "; name another file")
+                )
+            if number == 1:
+                self._compare(plain, header)
+            else:
+                self._take(plain, number)
+            good += len(line) + 1
+        if not good and not torn.startswith(b'{"crc32":"'[: len(torn)]):
+            raise DataError(f"{self.path} is no file of a match; it is left as it is. Name another file")
+        return good
+
+    def _compare(self, plain: Any, header: dict[str, Any]) -> None:
+        if not isinstance(plain, dict) or plain.get("kind") != KIND:
+            raise DataError(f"{self.path} is no file of a match; it is left as it is. Name another file")
+        if plain.get("format") != FORMAT:
+            raise DataError(f"{self.path} has format {plain.get('format')!r}, this version reads {FORMAT}")
+        for name, value in header.items():
+            if plain.get(name) != value:
+                raise DataError(
+                    f"{self.path} is of another match: its {name} is {plain.get(name)!r}, this one's {value!r}. "
+                    f"Name another file, or repeat the match the file was made with"
+                )
+
+    def _take(self, plain: Any, number: int) -> None:
+        try:
+            if "begun" in plain:
+                self.begun = msgspec.convert(plain["begun"], list[Begun])
+                return
+            records = msgspec.convert(plain["games"], list[GameRecord])
+            pair = records[0].pair
+        except (KeyError, TypeError, IndexError, msgspec.ValidationError) as error:
+            raise DataError(f"{self.path}: line {number} is no pair of games: {error}") from None
+        self.finished[pair] = records
+
+
+def _sealed(plain: dict[str, Any]) -> bytes:
+    body = json.dumps(plain, ensure_ascii=False, separators=(",", ":")).encode()
+    return b'{"crc32":"%08x","line":%b}\n' % (zlib.crc32(body), body)
+
+
+def _unsealed(line: bytes) -> Any:
+    """Return what a line says, or None if its checksum is wrong."""
+    found = _LINE.fullmatch(line)
+    if found is None or zlib.crc32(found[2]) != int(found[1], 16):
+        return None
+    return json.loads(found[2])
+
+
+def _all_of(file: int) -> bytes:
+    parts = []
+    while part := os.read(file, 1 << 20):
+        parts.append(part)
+    return b"".join(parts)
+
+
+def _sync_folder(folder: Path) -> None:
+    """Make a new file's name durable too, where folders can be opened."""
+    with contextlib.suppress(OSError):
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)

@@ -1,0 +1,121 @@
+"""Agents by name, as commands take them: `random`, `search:simulations=800`, `path/to/file.py:Name`.
+
+A kind of agent is a prefix and a function that makes one from the text after the colon. Kinds of the library are listed
+here and imported when first used; `register` adds others.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from anabranch.errors import UnknownNameError, UsageError
+from anabranch.game.load import load_module
+from anabranch.play.agent import Agent
+from anabranch.play.random_agent import RandomAgent
+from anabranch.play.scripted_agent import ScriptedAgent
+
+Maker = Callable[[str], Any]
+
+# prefix → where in this layer the function is that makes such an agent
+_KINDS: dict[str, str | Maker] = {
+    "human": "names:make_human",
+    "open_spiel": "open_spiel:make_open_spiel",
+    "random": "names:make_random",
+    "search": "search_names:make_search",
+}
+
+
+def register(prefix: str, make: Maker) -> None:
+    """Add a kind of agent: `make` gets the text after `prefix:` ("" if there is none) and returns the agent."""
+    if not prefix.isidentifier():
+        raise UsageError(f"a kind of agent is named by a word, e.g. my_engine, found {prefix!r}")
+    _KINDS[prefix] = make
+
+
+def kinds() -> list[str]:
+    """Return the kinds of agents there are."""
+    return sorted(_KINDS)
+
+
+def agent_by_name(text: str) -> Agent:
+    """Make the agent a text names."""
+    prefix, separator, rest = text.partition(":")
+    if prefix in _KINDS:
+        make = _KINDS[prefix]
+        if isinstance(make, str):
+            module, _, function = make.partition(":")
+            make = getattr(importlib.import_module(f"anabranch.play.{module}"), function)
+        return as_agent(make(rest))
+    where, separator, member = text.rpartition(":")
+    if separator and (where.endswith(".py") or "." in where):
+        return _from_module(where, member)
+    if text.endswith(".py"):
+        raise UsageError(f"which agent of {text}? Name its class or function too, e.g. {text}:MyAgent")
+    raise UnknownNameError("agent", prefix, [*_KINDS, "path/to/file.py:Name"])
+
+
+def as_agent(given: Any) -> Agent:
+    """Return an agent: one that is given, one named by a text, or one made of a function of (state, seat)."""
+    if isinstance(given, str):
+        return agent_by_name(given)
+    if isinstance(given, type):
+        raise UsageError(f"{given.__name__} is a class; an agent is one of its instances: {given.__name__}(…)")
+    if callable(getattr(given, "choose", None)):
+        agent: Agent = given
+        return agent
+    if callable(given):
+        return ScriptedAgent(given)
+    raise UsageError(
+        f"an agent has choose(turns), is a function of (state, seat), or a name such as 'random'; found {given!r}"
+    )
+
+
+def read_options(text: str, known: Iterable[str], kind: str) -> dict[str, Any]:
+    """Return `key=value,key=value` as a dict; values are JSON or words, and unknown keys name the nearest one."""
+    options: dict[str, Any] = {}
+    known = list(known)
+    for pair in filter(None, text.split(",")):
+        key, separator, value = pair.partition("=")
+        if key not in known:
+            raise UnknownNameError(f"option of {kind}", key, known)
+        if not separator or not value:
+            raise UsageError(f"{kind}: {pair!r} is not of the form key=value, e.g. {kind}:{known[0]}=…")
+        if key in options:
+            raise UsageError(f"{kind}: {key} is given twice")
+        try:
+            options[key] = json.loads(value)
+        except json.JSONDecodeError:
+            options[key] = value
+    return options
+
+
+def make_random(text: str) -> Agent:
+    """Make the agent called `random`, which has no options."""
+    if text:
+        raise UsageError(f"random has no options, found {text!r}")
+    return RandomAgent()
+
+
+def make_human(text: str) -> Agent:
+    """Make the agent called `human`, which has no options."""
+    from anabranch.play.human_agent import HumanAgent
+
+    if text:
+        raise UsageError(f"human has no options, found {text!r}")
+    return HumanAgent()
+
+
+def _from_module(where: str, member: str) -> Agent:
+    module = load_module(where)
+    found = getattr(module, member, None)
+    if found is None:
+        names = [key for key, value in vars(module).items() if callable(value) and not key.startswith("_")]
+        raise UnknownNameError(f"agent in {where}", member, names)
+    if isinstance(found, type):
+        if not callable(getattr(found, "choose", None)):
+            raise UsageError(f"{where}:{member} is no agent: it has no choose(turns); derive it from ab.Agent")
+        found = found()
+    return as_agent(found)

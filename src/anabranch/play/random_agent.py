@@ -1,0 +1,23 @@
+"""The agent everybody should beat."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from anabranch.game.random import below
+from anabranch.play.agent import Agent, Turn
+
+
+class RandomAgent(Agent):
+    """Chooses uniformly at random; ids that do the same are one choice."""
+
+    @property
+    def name(self) -> str:
+        return "random"
+
+    def choose(self, turns: Sequence[Turn]) -> list[int]:
+        chosen = []
+        for turn in turns:
+            choices = list(turn.state.choices(turn.seat))
+            chosen.append(choices[below(turn.random(), len(choices))])
+        return chosen

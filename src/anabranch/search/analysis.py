@@ -1,0 +1,128 @@
+"""One search in slices: it can be looked at and stopped between them, and finds what it would find in one run."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+from typing import Any
+
+from anabranch.errors import UsageError
+from anabranch.evaluate.native import Rollout
+from anabranch.game.state import State
+from anabranch.search.arguments import FOREVER, check_budget, checked_config, checked_state
+from anabranch.search.config import SearchConfig
+from anabranch.search.native import supported
+from anabranch.search.reference import Reference
+from anabranch.search.result import Result, read_result
+from anabranch.search.searcher import Root, Searcher
+
+GROWTH = 4  # a slice has at most so many times the simulations of the one before: the first ones are slow, or cached
+
+
+class Analysis:
+    """A search with a budget that runs a moment at a time.
+
+        analysis = Analysis(state, simulations=100_000)
+        while analysis.advance(0.1):
+            print(analysis.share, analysis.result.action)
+
+    The visits after the last slice are those of `ab.search` with the same arguments: a slice goes on where the one
+    before ended, and random numbers do not depend on when they are drawn.
+    """
+
+    def __init__(
+        self,
+        state: State,
+        *,
+        simulations: int | None = None,
+        visits: int | None = None,
+        seconds: float | None = None,
+        evaluator: Any = None,
+        config: SearchConfig | None = None,
+        threads: int | None = 1,
+        load: str | os.PathLike[str] | None = None,
+    ) -> None:
+        check_budget(simulations, visits, seconds)
+        state, config = checked_state(state), checked_config(config)
+        self.seconds = 0.0  # spent so far
+        self._limit = seconds
+        self._root: Root | Reference
+        if supported(config):
+            searcher = Searcher(state.game, evaluator, config, threads=threads)
+            self._root = searcher.root(state) if load is None else searcher.load(load)
+            if load is not None and self._root.state != state:
+                raise UsageError(f"{load} is a search of another position:\n{self._root.state}")
+        elif load is not None:
+            raise UsageError(f"searches with {type(config.simultaneous).__name__} are not saved, so none can be loaded")
+        else:  # averaging selectors are not in the engine yet
+            self._root = Reference(state, Rollout() if evaluator is None else evaluator, config)
+        self._before = self.visits
+        more = FOREVER if simulations is None else simulations
+        self._goal = visits if visits is not None else min(FOREVER, self._before + more)
+        self._slice = 1  # simulations; nothing is known yet of how long they take
+        self._finished = False
+
+    @property
+    def visits(self) -> int:
+        """How often the root was visited, earlier searches that were loaded included."""
+        root = self._root
+        return root.root_visits if isinstance(root, Reference) else int(root.native.root_visits)
+
+    @property
+    def simulations(self) -> int:
+        """How many simulations were done."""
+        return self.visits - self._before
+
+    @property
+    def share(self) -> float:
+        """How much of the budget is spent, from 0 to 1."""
+        if self._finished:
+            return 1.0
+        if self._limit is not None:
+            return min(1.0, self.seconds / self._limit) if self._limit > 0 else 1.0
+        wanted = self._goal - self._before
+        return min(1.0, self.simulations / wanted) if wanted > 0 else 1.0
+
+    @property
+    def result(self) -> Result:
+        """What was found so far."""
+        root = self._root
+        if isinstance(root, Reference):
+            return read_result(root.graph, root.config, self.simulations, self.seconds)
+        return root.graph.result(self.simulations, self.seconds)
+
+    def advance(self, seconds: float = 0.1) -> bool:
+        """Search on for about so long; return whether there is more to do.
+
+        An exception, KeyboardInterrupt too, leaves what was found by the playouts before.
+        """
+        if self._finished:
+            return False
+        started, before = time.perf_counter(), self.visits
+        try:
+            if self._limit is not None:
+                self._run(seconds=min(seconds, max(0.0, self._limit - self.seconds)))
+            else:
+                self._run(visits=max(0, min(self._goal, before + self._slice)))
+        finally:
+            elapsed = time.perf_counter() - started
+            self.seconds += elapsed
+        done = self.visits - before
+        self._slice = max(1, min(GROWTH * self._slice, int(done * seconds / elapsed) if elapsed > 0 else FOREVER))
+        late = self._limit is not None and self.seconds >= self._limit
+        # Nothing is done where the game is over, and where a root cannot count further.
+        self._finished = late or done == 0 or self.visits >= self._goal
+        return not self._finished
+
+    def save(self, path: str | os.PathLike[str]) -> Path:
+        """Write what was found to a file, as `Root.save`."""
+        if isinstance(self._root, Reference):
+            raise UsageError(f"searches with {type(self._root.config.simultaneous).__name__} cannot be saved yet")
+        return self._root.save(path)
+
+    def _run(self, **budget: Any) -> None:
+        if isinstance(self._root, Reference):
+            self._root.run(**budget)
+        else:
+            self._root.searcher.run(self._root, **budget)

@@ -1,0 +1,72 @@
+"""Numbers as results show them: counts, shares, values and the colours of values."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from anabranch.draw.palette import blend, player_colour, value_colour
+from anabranch.game.game import Game
+from anabranch.search.show.sheet import Cell
+
+UNKNOWN = "–"
+
+
+@dataclass(frozen=True)
+class Scale:
+    """The range that colours stand for."""
+
+    low: float
+    high: float
+    players: int
+
+    @classmethod
+    def of(cls, game: Game, values: Iterable[float]) -> Scale:
+        """Take what the game declares or, where rewards come along the way and far less is left, what was seen."""
+        if not game.rewards_along:
+            return cls(float(game.returns[0]), float(game.returns[1]), game.players)
+        seen = [value for value in values if math.isfinite(value)]
+        return cls(min(seen, default=0.0), max(seen, default=0.0), game.players)
+
+    def position(self, value: float) -> float:
+        """Return where a value lies: −1 for the low end, +1 for the high end, NaN where there is none."""
+        if not math.isfinite(value) or self.high <= self.low:
+            return 0.0 if math.isfinite(value) else math.nan
+        return 2 * (value - self.low) / (self.high - self.low) - 1
+
+    def colour(self, value: float, seat: int) -> str:
+        """Return the colour of a player's value.
+
+        One or two players: blue is good for player 0, orange for player 1 (and bad for player 0). With more, each
+        player's own colour, the stronger the better for it.
+        """
+        place = self.position(value)
+        if self.players <= 2:
+            return value_colour(place if seat == 0 else -place)
+        return blend(player_colour(seat), 0.0 if math.isnan(place) else 0.9 * (place + 1) / 2)
+
+
+def count(number: int) -> str:
+    """Return a whole number with separators."""
+    return f"{number:,}"
+
+
+def percent(share: float) -> str:
+    """Return a share as a percentage with one digit after the point."""
+    return f"{100 * share:.1f}%" if math.isfinite(share) else UNKNOWN
+
+
+def signed(value: float, digits: int = 3) -> str:
+    """Return a value with its sign; large ones with fewer digits."""
+    if not math.isfinite(value):
+        return UNKNOWN
+    digits = digits if abs(value) < 100 else 1
+    rounded = round(value, digits) + 0.0  # no −0
+    return f"{rounded:+.{digits}f}" if rounded else f"{0:.{digits}f}"
+
+
+def value_cell(value: float, seat: int, scale: Scale) -> Cell:
+    """Return a value with its colour; one nobody knows is a dash without."""
+    known = math.isfinite(value)
+    return Cell((signed(value),), colour=scale.colour(value, seat) if known else None)

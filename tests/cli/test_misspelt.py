@@ -1,0 +1,128 @@
+"""Every flag, every setting and every field, misspelt once: the error names the right one, and the exit code is 2."""
+
+from __future__ import annotations
+
+import importlib
+import json
+from typing import Any
+
+import msgspec
+import pytest
+
+from anabranch.cli import COMMANDS, USAGE, main
+from anabranch.cli.parse import flags_of
+from anabranch.cli.stdio.protocol import OPERATIONS, read_request
+from anabranch.errors import UnknownNameError
+from anabranch.search.settings import Setting, from_mapping, from_pairs, from_toml, known_settings
+
+
+def slips(word: str, others: set[str]) -> list[str]:
+    """Return a word with a letter doubled, with two swapped, with one missing; none that is itself a word."""
+    middle = len(word) // 2
+    made = [
+        word[:middle] + word[middle] + word[middle:],
+        word[: middle - 1] + word[middle] + word[middle - 1] + word[middle + 1 :] if middle else word,
+        word[:middle] + word[middle + 1 :],
+    ]
+    return [slip for slip in dict.fromkeys(made) if slip and slip not in others and slip != word]
+
+
+def flags() -> list[tuple[str, str]]:
+    commands = {name: importlib.import_module(f"anabranch.cli.{name}").Command for name in COMMANDS}
+    return [(name, flag) for name, command in commands.items() for flag in flags_of(command)]
+
+
+@pytest.mark.parametrize(("command", "flag"), flags())
+def test_a_misspelt_flag_is_named(command, flag, capsys):
+    known = {flag for name, flag in flags() if name == command} | {"--help"}
+    for slip in slips(flag.removeprefix("--"), {name.removeprefix("--") for name in known}):
+        for words in ([f"--{slip}"], [f"--{slip}=1"], [f"--{slip}", "1"], ["tic_tac_toe", f"--{slip}"]):
+            assert main([command, *words]) == USAGE
+            said = capsys.readouterr()
+            assert f"'--{slip}'. Did you mean '{flag}'" in said.err
+            assert not said.out
+
+
+@pytest.mark.parametrize(("command", "flag"), flags())
+def test_an_abbreviated_flag_is_no_flag(command, flag, capsys):
+    """Neither for itself nor, worse, for another one that begins alike."""
+    known = {flag for name, flag in flags() if name == command} | {"--help"}
+    for end in range(3, len(flag)):
+        if flag[:end] not in known:
+            assert main([command, flag[:end]]) == USAGE
+            assert f"{flag[:end]!r}" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_misspelt_command_is_named(command, capsys):
+    for slip in slips(command, set(COMMANDS)):
+        assert main([slip]) == USAGE
+        assert f"'{slip}'. Did you mean '{command}'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("setting", known_settings(), ids=lambda s: f"{s.part}.{s.key}")
+def test_a_misspelt_setting_is_named_everywhere(setting: Setting, tmp_path, capsys):
+    """In a mapping, in TOML with its line, in --set, in --config, and in a search over JSON lines."""
+    above, dot, name = setting.key.rpartition(".")
+    siblings = {s.key.rpartition(".")[2] for s in known_settings() if s.part == setting.part} | {"kind"}
+    for slip in slips(name, siblings):
+        pair = [f"{above}{dot}{slip}=1"]
+        kinds = kinds_of(setting)
+        plain = nested(above, slip)
+        for key, kind in kinds.items():
+            pair.append(f"{key}={kind}")
+            part = plain
+            for step in key.split("."):
+                part = part[step]
+            part["kind"] = kind
+        path = tmp_path / "search.toml"
+        lines = [f"{key}.kind = {json.dumps(kind)}" for key, kind in kinds.items()]
+        path.write_text("\n".join([*lines, f"{above}{dot}{slip} = 1"]))
+        wanted = f"{slip!r}. Did you mean {name!r}"
+        with pytest.raises(UnknownNameError) as caught:
+            from_mapping(plain)
+        assert wanted in str(caught.value)
+        assert caught.value.nearest == name
+        with pytest.raises(UnknownNameError) as caught:
+            from_pairs(pair)
+        assert str(caught.value).startswith(f"--set {pair[0]}: ")
+        assert wanted in str(caught.value)
+        with pytest.raises(UnknownNameError) as caught:
+            from_toml(path)
+        assert str(caught.value).startswith(f"{path}:{len(lines) + 1}: ")
+        assert wanted in str(caught.value)
+        words = ["analyze", "tic_tac_toe", "--simulations", "1"]
+        assert main([*words, *(word for each in pair for word in ("--set", each))]) == USAGE
+        assert wanted in capsys.readouterr().err
+        assert main([*words, "--config", str(path)]) == USAGE
+        assert f"{path}:{len(lines) + 1}: " in capsys.readouterr().err
+
+
+def kinds_of(setting: Setting) -> dict[str, str]:
+    """Return the kinds of part that must be named for a setting to be there."""
+    above = setting.key.rpartition(".")[0]
+    if setting.part == "FirstPlay":
+        return {above.partition(".")[0]: "Puct"}
+    return {above: setting.part} if above in ("selector", "simultaneous") else {}
+
+
+def nested(above: str, name: str) -> dict[str, Any]:
+    """Return tables inside each other with one setting in the innermost."""
+    plain: dict[str, Any] = {name: 1}
+    for step in reversed(above.split(".") if above else []):
+        plain = {step: plain}
+    return plain
+
+
+@pytest.mark.parametrize("operation", OPERATIONS)
+def test_a_misspelt_field_of_a_request_is_named(operation):
+    for slip in slips(operation, set(OPERATIONS)):
+        with pytest.raises(UnknownNameError) as caught:
+            read_request({"id": 1, "op": slip})
+        assert caught.value.nearest == operation
+    fields = {field.name for field in msgspec.structs.fields(OPERATIONS[operation])} | {"op"}
+    for name in fields - {"id", "op"}:  # without them there is no request at all
+        for slip in slips(name, fields):
+            with pytest.raises(UnknownNameError) as caught:
+                read_request({"id": 1, "op": operation, slip: 1})
+            assert caught.value.nearest == name

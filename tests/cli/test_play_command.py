@@ -1,0 +1,138 @@
+"""`anabranch play`: whole sessions, typed from a script."""
+
+from __future__ import annotations
+
+import io
+import json
+import subprocess
+import sys
+
+import pytest
+
+from anabranch.cli import GOOD, USAGE, main
+
+
+@pytest.fixture
+def play(monkeypatch, capsys):
+    """Return a function that plays a session and returns its lines."""
+
+    def run(words, typed, code=GOOD):
+        monkeypatch.setattr(sys, "stdin", io.StringIO("".join(f"{line}\n" for line in typed)))
+        assert main(["play", *words]) == code
+        return capsys.readouterr().out.splitlines()
+
+    return run
+
+
+@pytest.fixture
+def first_free(tmp_path):
+    """An agent that takes the first square that is free."""
+    path = tmp_path / "first.py"
+    path.write_text("def first(state, seat):\n    return state.legal(seat)[0]\n")
+    return f"{path}:first"
+
+
+def test_a_whole_game_is_played_and_won(play, first_free):
+    """The middle row against an opponent that fills the top one."""
+    lines = play(["tic_tac_toe", "--agent", first_free], ["b2", "a2", "c2"])
+    assert "you are player 0, against first" in lines[0]
+    assert [line for line in lines if line.startswith("player 1 plays")] == ["player 1 plays a3", "player 1 plays b3"]
+    assert "2 x x x" in lines
+    assert "you win: player 0 +1, player 1 -1" in lines
+    assert lines[-1] == "bye"
+
+
+def test_the_other_seat_moves_second(play, first_free):
+    lines = play(["tic_tac_toe", "--agent", first_free, "--seat", "1"], ["a1", "b1", "quit"])
+    assert "player 0 plays a3" in lines
+    assert "you lose: player 0 +1, player 1 -1" in lines
+
+
+def test_a_move_is_taken_back_and_another_one_played(play, first_free):
+    lines = play(["tic_tac_toe", "--agent", first_free], ["undo", "b2", "undo", "b3", "board", "quit"])
+    assert lines.count("there is no move of yours to take back") == 1
+    assert lines.count("taken back") == 1
+    boards = [lines[index : index + 3] for index, line in enumerate(lines) if line.startswith("3 ")]
+    assert boards[-1] == ["3 o x .", "2 . . .", "1 . . ."]
+    assert lines[-1] == "bye; the game is left unfinished"
+
+
+def test_a_lost_game_can_be_taken_back_and_won(play, first_free):
+    typed = ["b2", "a1", "b1", "undo", "c3", "new", "quit"]
+    lines = play(["tic_tac_toe", "--agent", first_free], typed)
+    ends = [line for line in lines if line.startswith("you ")]
+    assert ends == ["you lose: player 0 -1, player 1 +1", "you win: player 0 +1, player 1 -1"]
+
+
+def test_the_same_move_meets_the_same_answer(play):
+    typed = ["b2", "undo", "b2", "undo", "b2"]
+    lines = play(["tic_tac_toe", "--agent", "random"], typed)
+    answers = [line for line in lines if line.startswith("player 1 plays")]
+    assert len(answers) == 3
+    assert len(set(answers)) == 1
+
+
+def test_a_hint_is_the_search_s_opinion(play, first_free):
+    """With two in a row the search sees the win."""
+    lines = play(["tic_tac_toe", "--agent", "search:simulations=300"], ["hint"])
+    assert any("300 simulations" in line for line in lines)
+    lines = play(["tic_tac_toe", "--agent", first_free], ["b2", "a2", "hint"])
+    assert "the search prefers c2" in lines
+
+
+def test_help_moves_and_nonsense(play, first_free):
+    lines = play(["tic_tac_toe", "--agent", first_free], ["help", "moves", "b9", "hnt", "B2", "b2", "", ":quit"])
+    assert any(line.split()[:1] == ["undo"] for line in lines)
+    assert "moves: a3 b3 c3 a2 b2 c2 a1 b1 c1" in lines
+    assert any("'hnt' is neither a move nor a command. Did you mean 'hint'" in line for line in lines)
+    assert "b2 is not possible here; moves lists what is" in lines
+    assert "player 1 plays a3" in lines
+
+
+def test_both_choose_at_once_and_then_it_is_revealed(play):
+    lines = play(["goofspiel", "--agent", "random", "--seed", "3"], ["4", "3"])
+    revealed = [line for line in lines if line.startswith("you play")]
+    assert [line.split(",")[0] for line in revealed][:2] == ["you play 4", "you play 3"]
+    assert all("player 1 plays" in line for line in revealed)
+
+
+def test_dice_are_announced(play):
+    lines = play(["pig", "--agent", "random"], ["roll", "roll", "undo"])
+    rolls = [line for line in lines if line.startswith("chance: ")]
+    assert rolls
+    assert all(line.split()[1] in "123456" for line in rolls)
+
+
+def test_two_people_share_a_keyboard(play):
+    lines = play(["tic_tac_toe", "--agent", "human"], ["a1", "a2", "b1", "b2", "c1"])
+    assert sum(line.startswith("player 1, your move>") for line in lines) == 2
+    assert "player 0 wins: player 0 +1, player 1 -1" in lines
+
+
+def test_json_prints_the_game_and_nothing_else(play, first_free):
+    facts = json.loads("\n".join(play(["tic_tac_toe", "--agent", first_free, "--json"], ["b2", "a2", "c2"])))
+    assert facts["moves"] == [4, 0, 3, 1, 5]
+    assert facts["returns"] == [1.0, -1.0]
+    assert facts["finished"]
+
+
+@pytest.mark.parametrize(
+    ("words", "named"),
+    [
+        (["tic_tac_toe", "--seat", "2"], "seats 0 to 1"),
+        (["tic_tac_toe", "--agent", "serch"], "'search'"),
+        (["tic_tac_toe", "--agnet", "random"], "--agent"),
+    ],
+)
+def test_wrong_words_are_named(words, named, capsys):
+    assert main(["play", *words]) == USAGE
+    assert named in capsys.readouterr().err
+
+
+def test_a_session_needs_no_terminal():
+    """Through a pipe, from the first line to the end of the input."""
+    command = [sys.executable, "-m", "anabranch", "play", "tic_tac_toe", "--agent", "random"]
+    done = subprocess.run(command, input="b2\n", capture_output=True, text=True, check=False)
+    assert done.returncode == GOOD, done.stderr
+    assert "your move> b2" in done.stdout
+    assert done.stdout.endswith("bye; the game is left unfinished\n")

@@ -1,0 +1,103 @@
+"""A search in slices finds what it finds in one run."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import anabranch as ab
+from anabranch.errors import UsageError
+from anabranch.search.analysis import Analysis
+
+CASES = {
+    "rollouts": ("connect_four", {}, None, ab.SearchConfig(seed=4), 3000),
+    "dice": ("pig", {}, ab.Uniform(), ab.SearchConfig(chance=ab.Chance(draws=2)), 2000),
+    "at once": ("goofspiel", {"cards": 4}, ab.Hashing(), None, 2000),
+    "chance root": ("random_game", {"seed": 3}, ab.Hashing(), ab.SearchConfig(chance=ab.Chance(exact_up_to=9)), 1000),
+    "reference": ("goofspiel", {"cards": 3}, ab.Uniform(), ab.SearchConfig(simultaneous=ab.RegretMatching()), 100),
+    "interpreted": ("take_away", {"compiled": False}, ab.Hashing(), None, 100),
+    "nothing": ("tic_tac_toe", {}, None, None, 0),
+}
+
+
+def finish(analysis: Analysis) -> None:
+    while analysis.advance():
+        pass
+
+
+@pytest.mark.parametrize("budget", ["simulations", "visits"])
+@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+def test_slices_find_what_one_run_finds(case, budget):
+    name, options, evaluator, config, count = case
+    state = ab.games.load(name, **options).start()
+    whole = ab.search(state, **{budget: count}, evaluator=evaluator, config=config)
+    analysis = Analysis(state, **{budget: count}, evaluator=evaluator, config=config)
+    slices, share = 1, 0.0
+    while analysis.advance(0.0005):
+        slices += 1
+        assert share <= analysis.share < 1.0
+        share = analysis.share
+    assert analysis.share == 1.0
+    assert not analysis.advance()
+    assert slices > 2 or count == 0
+    found = analysis.result
+    for name in ("visits", "policy", "q", "prior", "value"):
+        assert np.array_equal(getattr(found, name), getattr(whole, name), equal_nan=True), name
+    assert (found.line, found.nodes, found.simulations) == (whole.line, whole.nodes, whole.simulations)
+
+
+def test_time_is_a_budget_too():
+    analysis = Analysis(ab.games.load("tic_tac_toe").start(), seconds=0.05)
+    while analysis.advance(0.01):
+        assert 0 < analysis.share < 1
+    assert analysis.seconds >= 0.05
+    assert analysis.simulations > 0
+    none = Analysis(ab.games.load("tic_tac_toe").start(), seconds=0)
+    assert not none.advance()
+    assert none.result.simulations == 0
+
+
+def test_where_the_game_is_over_there_is_nothing_to_search():
+    state = ab.games.load("take_away", stones=1).start().step(0)[0]
+    assert state.over
+    for budget in ({"simulations": 10}, {"visits": 10}, {"seconds": 100.0}):
+        analysis = Analysis(state, **budget)
+        assert not analysis.advance()
+        assert analysis.simulations == 0
+
+
+def test_an_interruption_keeps_what_was_found():
+    calls = []
+
+    def evaluator(batch):
+        calls.append(batch)
+        if len(calls) == 30:
+            raise KeyboardInterrupt
+        return None, np.zeros((len(batch), 2))
+
+    state = ab.games.load("tic_tac_toe").start()
+    analysis = Analysis(state, simulations=100, evaluator=evaluator)
+    with pytest.raises(KeyboardInterrupt):
+        finish(analysis)
+    assert 20 <= analysis.result.simulations < 30
+    finish(analysis)
+    whole = ab.search(state, simulations=100, evaluator=ab.Uniform())
+    assert (analysis.result.visits == whole.visits).all()
+
+
+def test_a_search_goes_on_from_a_file(tmp_path):
+    state = ab.games.load("tic_tac_toe").start()
+    first = Analysis(state, simulations=100)
+    finish(first)
+    path = first.save(tmp_path / "search.npz")
+    second = Analysis(state, simulations=200, load=path)
+    finish(second)
+    assert (second.simulations, second.visits) == (200, 300)
+    assert (second.result.visits == ab.search(state, simulations=300).visits).all()
+    with pytest.raises(UsageError, match="another position"):
+        Analysis(state.step(0)[0], simulations=1, load=path)
+    averaging = ab.SearchConfig(simultaneous=ab.Exp3())
+    with pytest.raises(UsageError, match="Exp3 are not saved"):
+        Analysis(state, simulations=1, load=path, config=averaging)
+    with pytest.raises(UsageError, match="Exp3 cannot be saved"):
+        Analysis(state, simulations=1, config=averaging).save(path)

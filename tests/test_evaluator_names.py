@@ -1,0 +1,76 @@
+"""Evaluators by name."""
+
+from __future__ import annotations
+
+import pytest
+
+import anabranch as ab
+from anabranch.errors import UnknownNameError, UsageError
+from anabranch.evaluate.load import load
+
+FILE = """
+import numpy as np
+
+def zeros(batch):
+    return None, np.zeros((len(batch), 2))
+
+class Zeros:
+    def evaluate(self, batch):
+        return zeros(batch)
+
+made, number = Zeros(), 5
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("uniform", ab.Uniform()),
+        ("uniform:value=0.5", ab.Uniform(0.5)),
+        ("uniform:value=1", ab.Uniform(1)),
+        ("rollout", ab.Rollout()),
+        ("rollout:", ab.Rollout()),
+        ("rollout:count=4,max_depth=200", ab.Rollout(count=4, max_depth=200)),
+        ("hashing:seed=3", ab.Hashing(seed=3)),
+        ("anabranch.evaluate.native:Rollout", ab.Rollout()),
+    ],
+)
+def test_a_name_makes_an_evaluator(text, expected):
+    assert load(text) == expected
+
+
+@pytest.mark.parametrize("name", ["zeros", "Zeros", "made"])
+def test_a_file_has_functions_classes_and_objects(name, tmp_path):
+    path = tmp_path / "judges.py"
+    path.write_text(FILE)
+    result = ab.search(ab.games.load("tic_tac_toe").start(), simulations=50, evaluator=load(f"{path}:{name}"))
+    assert (result.visits == ab.search(result.state, simulations=50, evaluator=ab.Uniform()).visits).all()
+    with pytest.raises(UnknownNameError, match="'zeros'"):
+        load(f"{path}:zeroes")
+    with pytest.raises(UsageError, match="found int"):
+        load(f"{path}:number")
+    with pytest.raises(UsageError, match=r"judges\.py:evaluate"):
+        load(str(path))
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("rolout", "'rollout'"),
+        ("rolout:count=4", "'rollout'"),
+        ("rollout:cuont=4", "'count'"),
+        ("rollout:count", "key=value"),
+        ("rollout:count=x", "rollout:count must be a whole number, found 'x'"),
+        ("rollout:count=1.5", "whole number"),
+        ("rollout:count=true", "whole number"),
+        ("rollout:count=0", "from 1"),
+        ("uniform:value=NaN", "finite"),
+        ("no/such.py:Name", "no/such.py"),
+        ("no_such_module:Name", "no_such_module"),
+        ("", "unknown evaluator"),
+    ],
+)
+def test_wrong_names_are_named(text, words):
+    with pytest.raises(UsageError) as caught:
+        load(text)
+    assert words in str(caught.value)

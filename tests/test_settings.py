@@ -1,0 +1,281 @@
+"""Settings as plain data: they come back as they were, and whatever is wrong is named with its place."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+from types import NoneType
+from typing import Any, Literal, get_args, get_origin, get_type_hints
+
+import hypothesis
+import pytest
+from hypothesis import given
+from hypothesis import strategies as some
+
+import anabranch as ab
+from anabranch.errors import DataError, UnknownNameError, UsageError
+from anabranch.search import settings
+from anabranch.search.config import FirstPlay
+
+# What the parts themselves allow, beyond the types of their fields.
+RANGES: dict[str, Any] = {
+    "c_base": some.floats(0.001, 1e6),
+    "epsilon": some.floats(0, 10),
+    "w0": some.floats(0, 10),
+    "c": some.floats(0, 10),
+    "exploration": some.floats(0.001, 1),
+    "growth": some.floats(0, 10),
+    "exact_up_to": some.integers(0, 100),
+    "draws": some.integers(1, 100),
+    "widen": some.none() | some.floats(0.001, 10),
+    "widen_power": some.floats(0, 1),
+    "widen_cap": some.none() | some.integers(1, 100),
+    "offset": some.none() | some.floats(0, 1, exclude_max=True),
+    "rho": some.floats(0.001, 10),
+    "leak": some.floats(0, 1),
+    "max_nodes": some.none() | some.integers(1, 10**9),
+    "max_bytes": some.none() | some.integers(65_536, 10**12),
+    "seed": some.integers(-(2**70), 2**70),
+}
+
+
+def kinds(hint: Any) -> tuple[Any, ...]:
+    return (hint,) if get_origin(hint) is Literal else get_args(hint) or (hint,)
+
+
+def values(hint: Any) -> Any:
+    """Return a strategy for everything a type takes."""
+    plain = {float: some.floats(-1e9, 1e9), int: some.integers(), bool: some.booleans(), NoneType: some.none()}
+    if get_origin(hint) is Literal:
+        return some.sampled_from(get_args(hint))
+    return some.one_of(*(plain[kind] if kind in plain else parts(kind) for kind in kinds(hint)))
+
+
+def parts(kind: Any) -> Any:
+    hints = get_type_hints(kind)
+    return some.builds(kind, **{name: RANGES.get(name, values(hint)) for name, hint in hints.items()})
+
+
+@given(parts(ab.SearchConfig))
+@hypothesis.settings(max_examples=60, deadline=None, derandomize=True)
+def test_settings_come_back_as_they_were(config):
+    """Law: from_mapping(to_mapping(c)) = c, also through JSON, also on top of other settings' defaults."""
+    plain = settings.to_mapping(config)
+    assert settings.from_mapping(plain) == config
+    assert settings.from_json(json.dumps(plain)) == config
+
+
+@given(parts(ab.SearchConfig))
+@hypothesis.settings(max_examples=30, deadline=None, derandomize=True)
+def test_settings_come_back_from_toml(tmp_path_factory, config):
+    path = tmp_path_factory.mktemp("settings") / "search.toml"
+    path.write_text(toml(settings.to_mapping(config)), encoding="utf-8")
+    assert settings.from_toml(path) == config
+
+
+def toml(plain: dict[str, Any], name: str = "") -> str:
+    """Write nested tables as TOML: plain values first, then a section for each table."""
+    lines = [f"{key} = {json.dumps(value)}" for key, value in plain.items() if not isinstance(value, dict)]
+    sections = [toml(value, f"{name}{key}.") for key, value in plain.items() if isinstance(value, dict)]
+    head = [f"[{name[:-1]}]"] if name else []
+    return "\n".join([*head, *lines, *sections]) + "\n"
+
+
+@given(parts(ab.SearchConfig), parts(ab.SearchConfig))
+@hypothesis.settings(max_examples=40, deadline=None, derandomize=True)
+def test_what_is_left_out_is_the_base_s(base, config):
+    """Law: nothing changes nothing; everything changes everything but what is None."""
+    assert settings.from_mapping({}, base=base) == base
+    for name, value in settings.to_mapping(config).items():
+        changed = settings.from_mapping({name: value}, base=base)
+        expected = getattr(config, name)
+        if dataclasses.is_dataclass(expected) and type(getattr(base, name)) is type(expected):
+            hints = get_type_hints(type(expected))
+            gone = {key: getattr(getattr(base, name), key) for key in hints if getattr(expected, key) is None}
+            expected = dataclasses.replace(expected, **gone)  # type: ignore[type-var]
+        assert getattr(changed, name) == expected
+        assert dataclasses.replace(changed, **{name: getattr(base, name)}) == base
+
+
+def test_every_optional_setting_is_none_by_default():
+    """So what `to_mapping` leaves out comes back."""
+    for kind in (ab.SearchConfig, ab.Puct, ab.Ucb1, ab.RegretMatching, ab.MatrixGame, ab.Exp3, ab.Chance):
+        for name, hint in get_type_hints(kind).items():
+            assert NoneType not in kinds(hint) or getattr(kind(), name) is None
+
+
+@pytest.mark.parametrize(
+    ("pairs", "expected"),
+    [
+        (["selector.c_init=2"], ab.SearchConfig(selector=ab.Puct(c_init=2.0))),
+        (["selector=Ucb1"], ab.SearchConfig(selector=ab.Ucb1())),
+        (["selector=ucb1", "selector.c=0.5"], ab.SearchConfig(selector=ab.Ucb1(c=0.5))),
+        (["selector.c=0.5", "selector=Ucb1"], ab.SearchConfig(selector=ab.Ucb1(c=0.5))),
+        (["selector.c=0.5", "selector.kind=Ucb1"], ab.SearchConfig(selector=ab.Ucb1(c=0.5))),
+        (["simultaneous=Exp3", "seed=5"], ab.SearchConfig(simultaneous=ab.Exp3(), seed=5)),
+        (["simultaneous=Exp3", "simultaneous=null"], ab.SearchConfig()),
+        (["selector.first_play=parent"], ab.SearchConfig(selector=ab.Puct(first_play=FirstPlay.parent()))),
+        (["selector.first_play.amount=0.5"], ab.SearchConfig(selector=ab.Puct(first_play=FirstPlay.reduced(0.5)))),
+        (["transposition.merge=false"], ab.SearchConfig(transposition=ab.Transposition(merge=False))),
+        (["chance.draw=sampled"], ab.SearchConfig(chance=ab.Chance(draw="sampled"))),
+        (["max_nodes=10", "max_nodes=20"], ab.SearchConfig(max_nodes=20)),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_pairs_set_single_things(pairs, expected):
+    assert settings.from_pairs(pairs) == expected
+
+
+def test_pairs_change_a_base():
+    base = ab.SearchConfig(selector=ab.Ucb1(c=3.0, w0=1.0), seed=4)
+    assert settings.from_pairs(["selector.c=2"], base=base) == ab.SearchConfig(selector=ab.Ucb1(c=2.0, w0=1.0), seed=4)
+    assert settings.from_pairs(["selector=Puct"], base=base) == ab.SearchConfig(seed=4)
+
+
+WRONG: list[tuple[Any, str | None]] = [
+    ({"selector": {"c_init": "2"}}, "selector.c_init must be a finite number, found '2'"),
+    ({"selector": {"c_init": math.nan}}, "selector.c_init must be a finite number, found nan"),
+    ({"selector": {"c_init": 10**400}}, "selector.c_init must be a finite number"),
+    ({"selector": {"c_init": True}}, "selector.c_init must be a finite number, found True"),
+    ({"selector": {"w0": -1}}, "selector: w0 must be at least 0, found -1"),
+    ({"selector": 5}, "selector must be a table of settings, found 5"),
+    ({"selector": None}, "selector cannot be left empty"),
+    ({"selector": {"kind": "Exp3"}}, "unknown selector.kind 'Exp3'"),
+    ({"selector": "Pukt"}, "Did you mean 'Puct'?"),
+    ({"selector": {"first_play": "constant"}}, "selector.first_play of kind 'constant' needs an amount"),
+    ({"selector": {"first_play": 0.2}}, "selector.first_play must be a table"),
+    ({"selector": {"first_play": {"kind": 3}}}, "unknown selector.first_play.kind '3'"),
+    ({"simultaneous": {"exploration": 0.1}}, "simultaneous needs a kind, one of: Exp3, MatrixGame, Puct"),
+    ({"chance": {"draws": 1.5}}, "chance.draws must be a whole number, found 1.5"),
+    ({"chance": {"kind": "Chance"}}, None),
+    ({"chance": "Chance"}, "chance must be a table of settings, found 'Chance'"),
+    ({"transposition": {"merge": "no"}}, "transposition.merge must be true or false, found 'no'"),
+    ({"transposition": {"merge": 1}}, "transposition.merge must be true or false, found 1"),
+    ({"virtual_loss": {"mode": "los"}}, "Did you mean 'loss'?"),
+    ({"seed": 1.0}, "seed must be a whole number, found 1.0"),
+    ({"max_nodes": 0}, "max_nodes must be at least 1, found 0"),
+    ({"c_init": 2.0}, "Did you mean 'selector.c_init' or 'simultaneous.c_init'?"),
+    ({"Puct": {"c_init": 2.0}}, "unknown setting 'Puct'"),
+    ([], "settings must be a table"),
+]
+
+
+@pytest.mark.parametrize(("plain", "words"), WRONG, ids=[str(words) for _, words in WRONG])
+def test_wrong_values_are_named(plain, words):
+    if words is None:  # to name the only kind there is says nothing new
+        assert settings.from_mapping(plain) == ab.SearchConfig()
+        return
+    with pytest.raises(UsageError) as caught:
+        settings.from_mapping(plain)
+    assert words in str(caught.value)
+
+
+TEXT = """# how to search
+seed = 3
+simultaneous = "MatrixGame"
+
+[chance]
+draw = "sampled"  # dice
+widen = 2.0
+
+[selector]
+kind = "Puct"
+scale = "node"
+first_play = {kind = "constant", amount = 0.5}
+
+[transposition]
+rho = 2.0
+"""
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong", "line", "words"),
+    [
+        ("seed = 3", "sed = 3", 2, "'seed'"),
+        ("seed = 3", "seed = true", 2, "whole number"),
+        ('"MatrixGame"', '"MatrixGme"', 3, "'MatrixGame'"),
+        ("[chance]", "[chanc]", 5, "'chance'"),
+        ('draw = "sampled"', 'draw = "sample"', 6, "'sampled'"),
+        ("widen =", "widden =", 7, "'widen'"),
+        ("widen = 2.0", "widen = -2.0", 7, "widen must be positive"),
+        ('kind = "Puct"', 'kind = "Puk"', 10, "'Puct'"),
+        ("amount", "ammount", 12, "'amount'"),
+        ('"constant"', '"constnt"', 12, "'constant'"),
+        ("rho = 2.0", "rho = [\n1,\n2]", 15, "rho must be a finite number"),
+        ("rho = 2.0", "rho = 0", 15, "rho must be positive"),
+    ],
+)
+def test_a_wrong_line_of_a_file_is_named(right, wrong, line, words, tmp_path):
+    path = tmp_path / "search.toml"
+    path.write_text(TEXT)
+    assert settings.from_toml(path).selector == ab.Puct(scale="node", first_play=FirstPlay.constant(0.5))
+    assert right in TEXT
+    path.write_text(TEXT.replace(right, wrong))
+    with pytest.raises(UsageError) as caught:
+        settings.from_toml(path)
+    assert str(caught.value).startswith(f"{path}:{line}: ")
+    assert words in str(caught.value)
+
+
+def test_a_file_that_is_no_toml_is_bad_data(tmp_path):
+    path = tmp_path / "search.toml"
+    for data, words in (
+        (b"seed = \n", "line 1"),
+        (b"a = 1\nseed = '\xff'", ":2: not UTF-8"),
+        (b"#" * (settings.LARGEST_FILE + 1), "too long"),
+        (b"a = " + b"[" * 50_000, "not TOML"),
+    ):
+        path.write_bytes(data)
+        with pytest.raises(DataError) as caught:
+            settings.from_toml(path)
+        assert words in str(caught.value)
+        assert str(path) in str(caught.value)
+    with pytest.raises(UsageError, match=r"no\.toml cannot be read: No such file"):
+        settings.from_toml(tmp_path / "no.toml")
+
+
+def test_every_setting_is_listed_and_can_be_set():
+    """The list has every field of every part, and its default set again changes nothing."""
+    listed = settings.known_settings()
+    assert {setting.part for setting in listed} >= {"SearchConfig", "Puct", "Ucb1", "Exp3", "Chance", "FirstPlay"}
+    for part in (ab.SearchConfig, ab.Puct, ab.Ucb1, ab.RegretMatching, ab.MatrixGame, ab.Exp3, ab.Chance):
+        names = {setting.key.rpartition(".")[2] for setting in listed if setting.part == part.__name__}
+        assert names == {field.name for field in dataclasses.fields(part)}
+    for setting in listed:
+        if setting.default is not None and setting.part != "FirstPlay":
+            above, dot, _ = setting.key.partition(".")
+            kind = [f"{above}={setting.part}"] if dot and above in ("selector", "simultaneous") else []
+            pair = f"{setting.key}={json.dumps(setting.default)}"
+            assert settings.from_pairs([*kind, pair]) == settings.from_pairs(kind)
+
+
+@pytest.mark.parametrize("pair", ["seed", "=3", "selector..c=1", ".seed=1"])
+def test_a_pair_has_a_key_and_a_value(pair):
+    with pytest.raises(UsageError, match=r"not of the form key=value"):
+        settings.from_pairs([pair])
+
+
+def test_a_wrong_pair_is_quoted():
+    with pytest.raises(UnknownNameError, match=r"--set selector.cint=2: unknown setting of selector \(Puct\) 'cint'"):
+        settings.from_pairs(["seed=1", "selector.cint=2"])
+    with pytest.raises(UsageError, match=r"--set seed.x=2: seed was set to 1 before"):
+        settings.from_pairs(["seed=1", "seed.x=2"])
+
+
+@given(
+    some.recursive(
+        some.none() | some.booleans() | some.integers() | some.floats() | some.text(),
+        lambda inner: (
+            some.lists(inner)
+            | some.dictionaries(some.sampled_from(["selector", "kind", "c", "Puct", "chance", "seed", "x"]), inner)
+        ),
+    )
+)
+@hypothesis.settings(deadline=None, derandomize=True)
+def test_whatever_is_given_is_settings_or_a_usage_error(plain):
+    try:
+        made = settings.from_mapping(plain)
+    except UsageError:
+        return
+    assert isinstance(made, ab.SearchConfig)

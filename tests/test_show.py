@@ -1,0 +1,359 @@
+"""Results as people read them: tables, joint tables and fans that add up, HTML that cannot run, graphs drawn once."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+from collections import Counter
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+from tests.sources import ROOT
+from tests.test_draw import SVG, parsed, words_of
+
+import anabranch as ab
+from anabranch.errors import UsageError
+from anabranch.search.show.numbers import Scale, signed
+from anabranch.search.show.result_sheet import result_sheet
+from anabranch.search.show.text import table_text
+
+
+def searched(
+    name: str, *, simulations: int = 80, moves: tuple[Any, ...] = (), config: Any = None, **options: Any
+) -> ab.Result:
+    """Search a built-in game after some moves, with made-up evaluations, which need no compiler."""
+    state = ab.games.load(name, compiled=False, **options).start()
+    for move in moves:
+        state, _ = state.step(move)
+    return ab.search(state, simulations=simulations, evaluator=ab.Hashing(), config=config)
+
+
+def table_of(result: ab.Result) -> list[list[str]]:
+    """Return the words of the lines of a printed result's first table, headings first."""
+    body = str(result).split("\n\n")[1].splitlines()
+    return [line.split() for line in body]
+
+
+def number(words: str) -> int:
+    return int(words.replace(",", ""))
+
+
+@pytest.fixture(scope="module")
+def joint() -> ab.Result:
+    return searched("pyrat", preset="open5", simulations=200)
+
+
+@pytest.fixture(scope="module")
+def merged() -> ab.Result:
+    """Tic-tac-toe with four cells to go: 4! lines of play, in which positions meet."""
+    return searched("tic_tac_toe", moves=(4, 6, 0, 8, 7), simulations=300)
+
+
+# Decisions
+
+
+def test_the_table_shows_what_each_choice_is_worth_to_everybody():
+    result = searched("n_in_a_row", size=4, line=3)
+    rows = table_of(result)
+    assert rows[0] == [*["action", "prior", "visits", "share", "player", "0", "player", "1", "player", "2", "line"]]
+    edges = {edge.action: edge for edge in result.graph.node(0).edges}
+    for row in rows[1:]:
+        action = result.state.game.parse_action(row[0])
+        assert number(row[2]) == result.visits[0, action]
+        assert row[3] == f"{100 * result.policy[0, action]:.1f}%"
+        if result.visits[0, action]:
+            assert [float(words) for words in row[4:7]] == pytest.approx(edges[action].value.tolist(), abs=6e-4)
+            assert row[7] == row[0]
+    assert sum(number(row[2]) for row in rows[1:]) == 80
+
+
+def test_each_row_has_the_line_that_follows_it():
+    result = searched("tic_tac_toe", simulations=300)
+    for row in table_of(result)[1:]:
+        state = result.state
+        for name in row[6:]:
+            if name != "…":
+                state, _ = state.step(state.game.parse_action(name))
+
+
+def test_columns_are_aligned():
+    result = searched("connect_four", simulations=1200)
+    table = result_sheet(result).tables[0]
+    lines = table_text(table).splitlines()
+    for title in ("prior", "visits", "share", "player 0", "player 1"):
+        end = lines[0].index(title) + len(title)
+        for line in lines[1:]:
+            assert line[end - 1] != " "
+            assert line[end : end + 1] in ("", " ")
+
+
+def test_long_lists_are_cut_and_say_so():
+    result = searched("n_in_a_row", size=9, line=5, players=2, simulations=300)
+    rows = str(result).split("\n\n")[1].splitlines()
+    assert len(rows) == 1 + 20 + 1
+    left = re.fullmatch(r"and (\d+) more actions with (\d+) visits together", rows[-1])
+    assert left
+    assert int(left[1]) == 81 - 20
+    assert int(left[2]) + sum(number(row.split()[2]) for row in rows[1:-1]) == 300
+
+
+def test_minus_nothing_is_nothing():
+    assert [signed(value) for value in (-1e-9, 1e-9, 0.0, -0.0, 0.5, -123.456, float("nan"))] == [
+        *("0.000", "0.000", "0.000", "0.000", "+0.500", "-123.5", "–")
+    ]
+
+
+def test_wide_letters_keep_the_columns():
+    class Wide(type(ab.games.load("take_away", compiled=False))):  # type: ignore[misc]
+        def action_name(self, action: int) -> str:
+            return ("一", "二二", "c")[action]
+
+    result = ab.search(Wide(stones=9, compiled=False).start(), simulations=50, evaluator=ab.Hashing())
+    lines = str(result).split("\n\n")[1].splitlines()
+
+    def places(words: str) -> int:
+        return sum(2 if letter in "一二" else 1 for letter in words)
+
+    assert len({places(line[: line.index("%")]) for line in lines[1:]}) == 1
+
+
+# Joint choices
+
+
+def test_visits_of_the_joint_table_add_up_to_both_margins(joint):
+    table = result_sheet(joint).tables[0]
+    titles = [column.title for column in table.columns]
+    prior = titles.index("prior")
+    rows, foot = table.rows[: table.rules[0]], table.rows[table.rules[0] :]
+    inside = [[number(cell.lines[0]) for cell in row[1:prior]] for row in rows]
+    down = [number(row[titles.index("visits")].lines[0]) for row in rows]
+    across = [number(cell.lines[0]) for cell in foot[1][1:prior]]
+    assert [sum(row) for row in inside] == down
+    assert [sum(column) for column in zip(*inside, strict=True)] == across
+    assert sum(down) == sum(across) == 200
+    for row in (0, 1):
+        shares = [row_cells[titles.index("share")] for row_cells in rows] if row == 0 else foot[2][1:prior]
+        assert sum(cell.share or 0.0 for cell in shares) == pytest.approx(1.0)
+
+
+def test_cells_of_the_joint_table_are_the_edges_of_the_root(joint):
+    table = result_sheet(joint).tables[0]
+    game, edges = joint.state.game, {edge.action: edge for edge in joint.graph.node(0).edges}
+    columns = [column.title for column in table.columns[1:]]
+    seen = 0
+    for row in table.rows[: table.rules[0]]:
+        for title, cell in zip(columns, row[1:], strict=True):
+            if title == "prior":
+                break
+            edge = edges.get((game.parse_action(row[0].lines[0]), game.parse_action(title)))
+            assert number(cell.lines[0]) == (edge.visits if edge else 0)
+            if edge and edge.visits:
+                seen += 1
+                assert [float(words) for words in cell.lines[1].split()] == pytest.approx(edge.value, abs=0.006)
+    assert seen == sum(edge.visits > 0 for edge in edges.values())
+
+
+def test_a_large_joint_table_sums_up_the_rest():
+    result = searched("goofspiel", cards=30, simulations=400)
+    table = result_sheet(result).tables[0]
+    assert table.rows[table.rules[0] - 1][0].lines[0] == "18 more"
+    assert "23 more" in [column.title for column in table.columns]
+    visits = [column.title for column in table.columns].index("visits")
+    assert sum(number(row[visits].lines[0]) for row in table.rows[: table.rules[0]]) == 400
+
+
+def test_zero_sum_cells_show_one_value():
+    result = searched("matrix", payoffs="rock_paper_scissors")
+    cells = [cell for row in result_sheet(result).tables[0].rows[:3] for cell in row[1:4] if cell.lines[0] != "0"]
+    assert {len(cell.lines[1].split()) for cell in cells} == {1}
+    assert "the value to player 0\n" in str(result)
+
+
+def test_three_who_choose_at_once_have_a_table_each():
+    result = searched("goofspiel", cards=3, players=3)
+    text = str(result)
+    for seat in range(3):
+        assert re.search(rf"^player {seat}  +prior", text, re.MULTILINE)
+    together = [line.split() for line in text.split("\n\n")[1].splitlines()]
+    assert together[0][:3] == ["together", "visits", "share"]
+    assert sum(int(row[3]) for row in together[1:] if row[0].startswith("(")) <= 80
+    assert not ElementTree.fromstring(result._repr_html_()).findall(".//script")
+
+
+# Chance
+
+
+def test_the_fan_shows_every_outcome_even_those_never_drawn():
+    result = searched("pig", moves=(0,), simulations=3)
+    rows = table_of(result)
+    assert [row[0] for row in rows[1:]] == ["1", "2", "3", "4", "5", "6"]
+    assert {row[1] for row in rows[1:]} == {"16.7%"}
+    assert sum(int(row[2]) for row in rows[1:]) == 3
+    curves = [part for part in parsed(result.picture().svg).iter(f"{SVG}path") if part.get("opacity") is None]
+    assert len(curves) == 6
+
+
+def test_many_outcomes_are_cut():
+    result = searched("pig", sides=50, moves=(0,), simulations=100)
+    assert "and 30 more outcomes with" in str(result)
+
+
+# Notes
+
+
+def test_a_limit_that_was_reached_is_noted():
+    limited = searched("tic_tac_toe", config=ab.SearchConfig(max_nodes=20), simulations=200)
+    free = searched("tic_tac_toe", simulations=200)
+    assert "note: the limit of nodes or bytes was reached (20 nodes" in str(limited)
+    assert "limit" in words_of(limited.picture().svg)
+    assert "limit" in limited._repr_html_()
+    assert "note" not in str(free)
+    state = ab.games.load("tic_tac_toe", compiled=False).start()
+    reference = ab.Reference(state, ab.Hashing(), ab.SearchConfig(max_nodes=20)).run(simulations=200)
+    assert "limit of nodes" in str(reference)
+
+
+def test_widening_is_no_limit():
+    config = ab.SearchConfig(chance=ab.Chance(widen=1.0, widen_cap=2))
+    assert "limit" not in str(searched("pig", moves=(0,), config=config, simulations=60))
+
+
+def test_a_result_says_that_its_graph_has_changed_since():
+    state = ab.games.load("tic_tac_toe", compiled=False).start()
+    searcher = ab.Searcher(state.game, ab.Hashing())
+    root = searcher.root(state)
+    [result] = searcher.run(root, simulations=30)
+    before = str(result)
+    assert "note" not in before
+    searcher.run(root, simulations=50)
+    assert "searched on since (30 visits then, 80 now)" in str(result)
+    assert [row[:4] for row in table_of(result)] == [line.split()[:4] for line in before.split("\n\n")[1].splitlines()]
+
+
+# HTML and pictures
+
+
+def test_html_has_the_same_facts_and_nothing_that_runs(joint):
+    class Hostile(type(ab.games.load("take_away", compiled=False))):  # type: ignore[misc]
+        title = "<script>x</script>"
+
+        def action_name(self, action: int) -> str:
+            return ("<img src=x onerror=alert(1)>", "a&b", '"c"')[action]
+
+    hostile = ab.search(Hostile(stones=7, compiled=False).start(), simulations=40, evaluator=ab.Hashing())
+    for result in (joint, hostile, searched("pig", moves=(0,)), searched("take_away", stones=1, moves=(0,))):
+        html = result._repr_html_()
+        root = ElementTree.fromstring(html)  # our HTML is XML too
+        for part in root.iter():
+            assert part.tag.rpartition("}")[2] not in ("script", "img", "style", "link", "iframe", "a")
+            assert not [name for name in part.attrib if name.startswith("on") or "href" in name]
+        said = "".join(root.itertext())
+        for table in result_sheet(result).tables:
+            for row in table.rows:
+                assert all(words in said for cell in row for words in cell.lines)
+        parsed(result.picture().svg)
+    assert "<img src=x onerror=alert(1)>" in words_of(hostile.picture().svg)
+
+
+def test_colours_mean_the_same_for_both_of_two_players():
+    """What is good for player 1 has the colour of what is bad for player 0; with three each has its own."""
+    two, three = Scale(-1.0, 1.0, 2), Scale(-1.0, 1.0, 3)
+    assert two.colour(0.7, 0) == two.colour(-0.7, 1) != two.colour(-0.7, 0)
+    assert len({three.colour(0.7, seat) for seat in range(3)}) == 3
+    assert three.colour(-1.0, 0) == three.colour(-1.0, 2)
+
+
+# Graphs
+
+
+def drawn(picture: ab.Picture) -> tuple[list[int], Counter[tuple[int, int]]]:
+    """Return the numbers of the nodes and the ends of the edges in a picture."""
+    root = parsed(picture.svg)
+    nodes = [int(part.get("data-number", "")) for part in root.iter(f"{SVG}g") if part.get("class") == "node"]
+    edges = [part for part in root.iter(f"{SVG}path") if part.get("class") == "edge"]
+    return nodes, Counter((int(edge.get("data-from", "")), int(edge.get("data-to", ""))) for edge in edges)
+
+
+@pytest.mark.parametrize(("depth", "most"), [(9, 1000), (2, 1000), (9, 7), (0, 5)])
+def test_shared_nodes_are_drawn_once_with_all_their_parents(merged, depth, most):
+    graph = merged.graph
+    nodes, edges = drawn(graph.picture(depth=depth, most=most))
+    assert len(nodes) == len(set(nodes)) <= most
+    between = Counter(
+        (number, edge.child) for number in nodes for edge in graph.node(number).edges if edge.child in set(nodes)
+    )
+    assert edges == between
+    if most == 1000 and depth == 9:
+        assert len(nodes) == len(graph)
+        parents = Counter(end for _, end in edges)
+        assert max(parents.values()) > 1  # positions do meet
+        assert len(edges) > len(nodes) - 1  # so it is no tree
+
+
+def test_the_most_visited_nodes_are_chosen(merged):
+    graph = merged.graph
+    nodes, _ = drawn(graph.picture(depth=1, most=3))
+    best = sorted(graph.node(0).edges, key=lambda edge: -edge.visits)[:2]
+    assert set(nodes) == {0, *(edge.child for edge in best)}
+
+
+def test_the_reference_draws_the_same_graph(merged):
+    state = merged.state
+    other = ab.Reference(state, ab.Hashing()).run(simulations=300)
+    assert other.graph.picture(depth=9, most=99).svg == merged.graph.picture(depth=9, most=99).svg
+    assert str(other) == str(merged)
+    assert merged.graph._repr_svg_() == merged.graph.picture().svg
+
+
+def test_kinds_of_nodes_have_shapes_of_their_own():
+    result = searched("pig", target=4, simulations=200)
+    root = parsed(result.graph.picture(depth=4, most=40).svg)
+    kinds = {part.get("data-kind"): part for part in root.iter(f"{SVG}g") if part.get("class") == "node"}
+    assert set(kinds) == {"decision", "chance", "over"}
+    shapes = {kind: [part.tag.removeprefix(SVG) for part in card][:2] for kind, card in kinds.items()}
+    assert shapes["chance"][0] == "polygon"
+    assert shapes["over"] == ["rect", "rect"]
+    assert shapes["decision"][0] == "rect"
+    for kind in ("decision", "chance", "game over"):
+        assert kind in words_of(result.graph.picture(depth=4, most=40).svg)
+
+
+def test_a_finished_game_has_the_colour_of_what_it_paid(merged):
+    graph = merged.graph
+    values = {}
+    for at in range(len(graph)):
+        for edge in graph.node(at).edges:
+            if edge.child is not None and graph.node(edge.child).kind == "over":
+                values[edge.child] = edge.value[0]
+    assert set(values.values()) == {0.0, 1.0}
+    root = parsed(graph.picture(depth=9, most=99).svg)
+    for part in root.iter(f"{SVG}g"):
+        if part.get("data-kind") == "over":
+            assert "+1.00" in "".join(part.itertext()) or values[int(part.get("data-number", ""))] == 0.0
+
+
+def test_a_graph_says_what_cannot_be_drawn(merged):
+    for wrong in ({"depth": -1}, {"most": 0}, {"player": 2}):
+        with pytest.raises(UsageError):
+            merged.graph.picture(**wrong)
+
+
+# The pages
+
+
+def test_pictures_of_the_pages_are_small_still_and_of_today():
+    """All can be shown; the boards, which need no search, are compared with what would be drawn now."""
+    spec = importlib.util.spec_from_file_location("pictures", ROOT / "docs" / "pictures.py")
+    assert spec
+    assert spec.loader
+    script = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(script)
+    files = {path.stem: path.read_text(encoding="utf-8") for path in script.FOLDER.glob("*.svg")}
+    assert {"analysis_connect_four", "joint_pyrat", "fan_pig", "graph_tic_tac_toe"} <= set(files)
+    for svg in files.values():
+        parsed(svg)
+        assert len(svg) <= script.LARGEST
+    for name, (options, moves) in script.POSITIONS.items():
+        state = script.position(name, moves, compiled=False, **options)
+        assert files[f"board_{name}"] == state.picture().svg, "docs/pictures.py draws it anew"

@@ -741,14 +741,24 @@ class Search {
 
   // The mean of the rollouts from the state in hand, into `values_`. Each has numbers and a result of its own, so it does
   // not matter who plays it; results are added up in order.
-  __attribute__((noinline)) void roll_out(std::uint64_t key) {
-    const auto count = static_cast<std::size_t>(evaluator_.count);
+  void roll_out(std::uint64_t key) {
     const std::uint64_t base = fold(draws_.evaluation(), key);
+    if (evaluator_.count == 1 && evaluator_.rollout) [[likely]] {
+      for (double& value : values_) value = 0.0;
+      if (play_rollout(position_.state(), fold(base, 0), buffers_[0], values_.data())) [[likely]] return;
+    }
+    roll_out_many(base);
+  }
+
+  __attribute__((noinline)) void roll_out_many(std::uint64_t base) {
+    const auto count = static_cast<std::size_t>(evaluator_.count);
     start_.assign(position_.state(), position_.state() + graph_.rules.state_size);
     totals_.assign(count * graph_.players, 0.0);
     failed_.assign(count, evaluator_.rollout == nullptr);
     if (evaluator_.rollout) {
-      const auto play = [this, base](std::size_t i, std::size_t member) { failed_[i] = !play_rollout(i, base, buffers_[member]); };
+      const auto play = [this, base](std::size_t i, std::size_t member) {
+        failed_[i] = !play_rollout(start_.data(), fold(base, i), buffers_[member], &totals_[i * graph_.players]);
+      };
       if (team_ && count > 1) team_->each(count, play);
       else
         for (std::size_t i = 0; i < count; ++i) play(i, 0);
@@ -766,13 +776,11 @@ class Search {
     position_.set(start_.data());
   }
 
-  // One compiled rollout; false if something failed.
-  bool play_rollout(std::size_t i, std::uint64_t base, RolloutBuffers& b) {
-    std::memcpy(b.state.data(), start_.data(), start_.size());
-    std::uint64_t random = fold(base, i);
+  // One compiled rollout from a state; false if something failed.
+  bool play_rollout(const std::byte* start, std::uint64_t random, RolloutBuffers& b, double* totals) const {
+    copy_record(reinterpret_cast<std::byte*>(b.state.data()), start, graph_.rules.state_size);
     std::int64_t result = 0;
     void* error = nullptr;
-    double* totals = &totals_[i * graph_.players];
     return evaluator_.rollout(&result, &error, graph_.rules.instance, b.state.data(), &random, evaluator_.max_depth, config_.discount,
                               b.ids.data(), b.joint.data(), b.outcomes.data(), b.chances.data(), b.rewards.data(), totals) == 0 &&
            result == 0 && finite(totals, graph_.rules.players);

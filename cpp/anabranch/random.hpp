@@ -70,9 +70,9 @@ struct Random {
   constexpr double uniform() { return unit(next()); }
   // An integer in [0, n), n < 2^31.
   constexpr std::int32_t below(std::int32_t n) {
-    const std::uint64_t word = next() >> 11;
-    if (n < 2048) return static_cast<std::int32_t>(word * static_cast<std::uint64_t>(n) >> 53);
-    return static_cast<std::int32_t>(static_cast<double>(word) * 0x1p-53 * n);
+    const std::uint64_t bits = next() >> 11;
+    if (n < 2048) return static_cast<std::int32_t>(bits * static_cast<std::uint64_t>(n) >> 53);
+    return static_cast<std::int32_t>(static_cast<double>(bits) * 0x1p-53 * n);
   }
 };
 

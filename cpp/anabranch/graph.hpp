@@ -170,9 +170,11 @@ class Graph {
       std::memcpy(&rewards[at], reward, players * sizeof(float));
       break;
     }
-    edges[node.edges + count] = Edge{kNone, move, 0, row};
-    for (std::size_t p = 0; p < players; ++p) value(node.edges + count)[p] = 0.0;
-    if (count_repeats) repeats[node.edges + count] = 0;
+    const EdgeId e = node.edges + count;
+    clear_edge(e);
+    edges[e].move = move;
+    edges[e].bits = row;
+    if (count_repeats) repeats[e] = 0;
     ++node.edge_count;
     return count;
   }
@@ -263,6 +265,11 @@ class Graph {
     return place;
   }
 
+  void clear_edge(EdgeId e) {
+    edges[e] = Edge{kNone, 0, 0, kNoReward};
+    for (std::size_t p = 0; p < players; ++p) value(e)[p] = 0.0;
+  }
+
   // Give back the block of a node that is about to be cut off.
   void release_edges(const Node& node) {
     if (node.edge_room > 0) free_[static_cast<std::size_t>(std::countr_zero(node.edge_room))].push_back(node.edges);
@@ -281,10 +288,11 @@ class Graph {
     } else {
       place = static_cast<std::uint32_t>(edges.extend(capacity));
       if (count_repeats) repeats.extend(capacity);
-      std::memset(static_cast<void*>(&edges[place]), 0, capacity * edges.stride());  // views may look at unused edges
+      for (EdgeId e = place; e < place + capacity; ++e) clear_edge(e);  // views may look at unused ones
     }
     if (node.edge_count > 0) {
-      std::memcpy(static_cast<void*>(&edges[place]), &edges[node.edges], node.edge_count * edges.stride());
+      copy_record(reinterpret_cast<std::byte*>(&edges[place]), reinterpret_cast<const std::byte*>(&edges[node.edges]),
+                  node.edge_count * edges.stride());
       if (count_repeats) std::memcpy(&repeats[place], &repeats[node.edges], node.edge_count * sizeof(std::uint32_t));
       free_[size_class - 1].push_back(node.edges);
     }

@@ -138,7 +138,7 @@ class Search {
     for (std::size_t i = added_.size(); i > 0; --i) {
       Node& node = graph_.nodes[added_[i - 1]];
       --node.edge_count;
-      graph_.edges[node.edges + node.edge_count] = Edge{kNone, 0, 0, kNoReward};
+      graph_.clear_edge(node.edges + node.edge_count);
     }
     for (std::size_t i = 0; i < thawed_.size(); ++i) {
       const EdgeId e = graph_.nodes[thawed_[i].first].edges + thawed_[i].second;
@@ -823,7 +823,7 @@ class Search {
     store_prior(sums_.data(), sums_.size(), &graph_.priors[at]);
   }
 
-  static constexpr std::size_t kCached = 16384;  // nodes of a graph that stays in the processor's caches anyway
+  static constexpr std::size_t kCached = 4096;  // nodes of a graph that stays in the processor's caches anyway
   static constexpr std::size_t kReserve = 4096;  // what one playout may add to a graph that is nearly full
 
   const Config config_;

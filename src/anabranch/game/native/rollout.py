@@ -18,13 +18,26 @@ if TYPE_CHECKING:
 # What the loop returns: 0, or 1 where a verb answered nonsense; the engine then plays the same game verb by verb and
 # says which one. `cpp/anabranch/evaluate.hpp` declares the same function for C++.
 NO_OUTCOME = -(2**32)  # outcomes have 32 bits
+SMALL = 256  # bytes
 
 
 def load_rollout(game: Any) -> Loaded:
     """Return the compiled rollout of a game: its address, and what keeps it in memory."""
     verbs = ["turn", "legal", "step", *(verb for verb in ("chance", "draw", "same") if game.has(verb))]
     entry = Entry(verbs=tuple(verbs), arguments=_arguments, make=_make(int(game.players), int(game.actions)))
-    return load_unit(game, ["rollout"], {"rollout": entry})
+    built_in = game.instance.tobytes() if _holds_sizes(game.instance) else None
+    return load_unit(game, ["rollout"], {"rollout": entry}, built_in)
+
+
+def _holds_sizes(instance: Any) -> bool:
+    """Whether an instance is small and has no table of numbers of its own: then it is built into its rollout.
+
+    Sizes make loops of known length. Mazes and payoffs come in hundreds; those share one rollout.
+    """
+    tables = [
+        name for name in instance.dtype.names if instance[name].ndim and instance[name].dtype.kind == "f" and name != "returns"
+    ]
+    return instance.nbytes <= SMALL and not tables
 
 
 def _arguments(layout: Layout) -> tuple[np.dtype[Any], ...]:

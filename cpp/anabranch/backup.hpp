@@ -44,18 +44,24 @@ inline void read_child(Graph& g, EdgeId e, double discount, const Config& config
   Edge& edge = g.edge<P>(e);
   const std::size_t players = P ? P : g.players;
   double* q = doubles_of(&edge);
-  if (edge.reward() == kNoReward && !g.count_repeats) [[likely]] {
-    const double* child = doubles_of(&g.node<P>(edge.child));
-    if constexpr (P > 0) {  // read all, then write all at once: what follows reads them so, and waits for parts
-      double now[P];
-      for (std::size_t p = 0; p < P; ++p) now[p] = 0.0 + discount * child[p];
-      std::memcpy(q, now, sizeof(now));
-    } else {
-      for (std::size_t p = 0; p < players; ++p) q[p] = 0.0 + discount * child[p];
-    }
+  if (g.count_repeats) [[unlikely]] {
+    for (std::size_t p = 0; p < players; ++p) q[p] = child_value(g, e, p, discount, config);
     return;
   }
-  for (std::size_t p = 0; p < players; ++p) q[p] = child_value(g, e, p, discount, config);
+  const double* child = doubles_of(&g.node<P>(edge.child));
+  const std::uint32_t row = edge.reward();
+  if constexpr (P > 0) {  // read all, then write all at once: what follows reads them so, and would wait for parts
+    double now[P];
+    if (row == kNoReward) {
+      for (std::size_t p = 0; p < P; ++p) now[p] = 0.0 + discount * child[p];
+    } else {
+      const float* reward = &g.rewards[row * P];
+      for (std::size_t p = 0; p < P; ++p) now[p] = static_cast<double>(reward[p]) + discount * child[p];
+    }
+    std::memcpy(q, now, sizeof(now));
+  } else {
+    for (std::size_t p = 0; p < players; ++p) q[p] = static_cast<double>(g.reward(e, p)) + discount * child[p];
+  }
 }
 
 inline double discount_of(const Node& node, const Config& config) {

@@ -80,6 +80,9 @@ struct Table {
   std::vector<std::uint32_t> players, sizes, shifts, masks;  // one entry per acting player
   std::vector<std::int32_t> ids;                             // of all acting players, one after the other
   std::vector<std::uint32_t> starts;                         // where a player's ids (and its priors) begin
+  bool few = false;                                          // two players with at most kFew choices each
+
+  static constexpr std::uint32_t kFew = 16;
 
   std::uint32_t choice(std::uint32_t move, std::size_t index) const { return move >> shifts[index] & masks[index]; }
 };
@@ -105,6 +108,7 @@ class Graph {
   Index index;
   Records<Node> nodes;
   Column<std::uint64_t> hashes;  // node keys: what random draws depend on
+  Column<std::uint32_t> levels;  // how many edges the first way to a node has
   Column<double> ranges;         // 2·P a node, for games with a `bounds` verb: low, high of the remaining return
   Records<Edge> edges;
   Column<std::uint32_t> repeats;    // C(e), only where repetitions have a value of their own
@@ -132,7 +136,7 @@ class Graph {
 
   // Everything the graph holds, in bytes.
   std::size_t bytes() const {
-    return states.bytes() + keys.bytes() + index.bytes() + nodes.bytes() + hashes.bytes() + ranges.bytes() + edges.bytes() +
+    return states.bytes() + keys.bytes() + index.bytes() + nodes.bytes() + hashes.bytes() + levels.bytes() + ranges.bytes() + edges.bytes() +
            repeats.bytes() + rewards.bytes() + priors.bytes() + extra_bytes_;
   }
 
@@ -140,6 +144,7 @@ class Graph {
   void reserve(std::size_t count) {
     nodes.reserve(count);
     hashes.reserve(count);
+    levels.reserve(count);
     states.reserve(count);
     edges.reserve(count * 3 / 2);
   }
@@ -151,6 +156,7 @@ class Graph {
     double* value = nodes.doubles(id);
     for (std::size_t i = 0; i < 2 * players; ++i) value[i] = 0.0;
     hashes.push(hash);
+    levels.push(0);
     if (rules.bounds) ranges.fill(2 * players, 0.0);
     states.append();
     if (rules.key) keys.append();
@@ -186,8 +192,10 @@ class Graph {
     Node& node = nodes[child];
     if (node.parent == kNone && child != 0) {
       node.parent = parent;
+      levels[child] = levels[parent] + 1;
       return;
     }
+    if (levels[child] != levels[parent] + 1) graded = false;
     edges[edge].bits |= kShared;
     nodes[parent].flags |= kSharedEdges;
     if (node.flags & kManyParents) return;
@@ -235,12 +243,16 @@ class Graph {
   // Find or store who acts at once with which choices (`ids` of all, `sizes` of each); kNone if the joint choices do not
   // fit into 32 bits.
   std::uint32_t intern(std::uint64_t turn, const std::vector<std::uint32_t>& sizes, const std::vector<std::int32_t>& ids) {
+    if (last_table_ < tables.size()) {  // mostly as at the node before
+      const Table& last = tables[last_table_];
+      if (last.turn == turn && last.sizes == sizes && last.ids == ids) return last_table_;
+    }
     std::uint64_t hash = turn;  // finds candidates; contents are compared
     for (const std::uint32_t size : sizes) hash = hash * kGolden + size;
     for (const std::int32_t id : ids) hash = hash * kGolden + static_cast<std::uint64_t>(id);
     for (auto [place, end] = table_places_.equal_range(hash); place != end; ++place) {
       const Table& known = tables[place->second];
-      if (known.turn == turn && known.sizes == sizes && known.ids == ids) return place->second;
+      if (known.turn == turn && known.sizes == sizes && known.ids == ids) return last_table_ = place->second;
     }
     Table table;
     table.turn = turn;
@@ -258,11 +270,12 @@ class Graph {
       start += size;
     }
     if (shift > 32) return kNone;
+    table.few = sizes.size() == 2 && sizes[0] <= Table::kFew && sizes[1] <= Table::kFew;
     const auto place = static_cast<std::uint32_t>(tables.size());
     table_places_.emplace(hash, place);
     tables.push_back(std::move(table));
     extra_bytes_ += sizes.size() * 32 + ids.size() * 4 + 256;
-    return place;
+    return last_table_ = place;
   }
 
   void clear_edge(EdgeId e) {
@@ -276,6 +289,7 @@ class Graph {
   }
 
   bool count_repeats = false;  // whether `repeats` is kept
+  bool graded = true;          // whether all ways to a node have the same length, as where the state counts the moves
 
  private:
   // Blocks hold 1, 2, 4, … edges; one left behind waits in `free_` for the next node that needs its size.
@@ -303,6 +317,7 @@ class Graph {
   std::array<std::vector<std::uint32_t>, 32> free_;
   std::map<std::vector<std::uint64_t>, std::uint32_t> interned_;
   std::unordered_multimap<std::uint64_t, std::uint32_t> table_places_;
+  std::uint32_t last_table_ = 0;
   std::size_t extra_bytes_ = 0;
 };
 

@@ -316,10 +316,12 @@ class Search {
            (config_.leak == 0.0 || draws_.uniform(Purpose::leak, 0, graph_.hashes[at], node.visits) >= config_.leak);
   }
 
-  // Add one to each edge walked and recompute each node, leaf first.
+  // Add one to each edge walked and recompute each node, leaf first. `select` has just read a decision's shared children,
+  // and in a graded graph nothing since then has changed any of them but the one walked to: what changed lies deeper.
   template <std::size_t P>
   void back() {
     const Visit visit = visits_.back();
+    const bool known = graph_.graded && !keep_range_;
     const bool nested = visits_.size() > 1;
     for (std::size_t i = path_.size(); i > visit.path; --i) {
       const PathStep step = path_[i - 1];
@@ -336,7 +338,8 @@ class Search {
       }
       ++node.visits;
       node.flags &= static_cast<std::uint8_t>(~kOnPath);
-      refresh<P>(graph_, node, config_, keep_range_);
+      if (known && node.kind == Kind::decision) [[likely]] refresh_decision<P>(graph_, node);
+      else refresh<P>(graph_, node, config_, keep_range_);
     }
     path_.cut(visit.path);
     fresh_.cut(visit.fresh);
@@ -659,6 +662,7 @@ class Search {
     graph_.release_edges(graph_.nodes[last]);
     graph_.nodes.cut(last);
     graph_.hashes.cut(last);
+    graph_.levels.cut(last);
     if (graph_.rules.bounds) graph_.ranges.cut(last * 2 * graph_.players);
     graph_.states.cut(last);
     if (graph_.rules.key) graph_.keys.cut(last);

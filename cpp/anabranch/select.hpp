@@ -71,6 +71,7 @@ class Chooser {
   std::uint32_t choose_jointly(const Graph& g, NodeId id, const Node& node, const Draws& draws, std::uint32_t& place) {
     const Table& table = g.tables[node.choices];
     std::uint32_t move = 0;
+    if (plain_ && table.few && selector_.weights == Weights::d) return choose_as_pair<P>(g, id, node, table, place);
     if (selector_.weights == Weights::d) gather<P>(g, node, table);
     for (std::size_t i = 0; i < table.sizes.size(); ++i) {
       if (selector_.weights != Weights::d) weigh_others(g, node, table, i);
@@ -82,6 +83,36 @@ class Chooser {
     const Edge* edge = &g.edge<P>(node.edges);
     for (std::uint32_t e = 0; e < node.edge_count; ++e, edge = further(edge, edge_stride<P>(g)))
       if (edge->move == move) place = e;
+    return move;
+  }
+
+  // The plain case of the same: two players with few choices each. Same sums in the same order, in arrays on the stack.
+  template <std::size_t P>
+  std::uint32_t choose_as_pair(const Graph& g, NodeId id, const Node& node, const Table& table, std::uint32_t& place) {
+    struct Sum {
+      double value, visits;
+    };
+    Sum first[Table::kFew], second[Table::kFew];
+    for (std::uint32_t a = 0; a < table.sizes[0]; ++a) first[a] = {0.0, 0.0};
+    for (std::uint32_t b = 0; b < table.sizes[1]; ++b) second[b] = {0.0, 0.0};
+    const std::uint32_t shift = table.shifts[1], mask = table.masks[0], other_mask = table.masks[1];
+    const std::size_t one = table.players[0], other = table.players[1];
+    const Edge* edge = &g.edge<P>(node.edges);
+    for (std::uint32_t e = 0; e < node.edge_count; ++e, edge = further(edge, edge_stride<P>(g))) {
+      const double visits = static_cast<std::int32_t>(edge->visits);
+      Sum& a = first[edge->move & mask];
+      Sum& b = second[edge->move >> shift & other_mask];
+      a.value += visits * doubles_of(edge)[one];
+      a.visits += visits;
+      b.value += visits * doubles_of(edge)[other];
+      b.visits += visits;
+    }
+    const std::uint32_t mine = best_of_few(g, id, node, table, 0, first), theirs = best_of_few(g, id, node, table, 1, second);
+    const std::uint32_t move = mine | theirs << shift;
+    std::uint32_t at = kNone;
+    edge = &g.edge<P>(node.edges);
+    for (std::uint32_t e = 0; e < node.edge_count; ++e, edge = further(edge, edge_stride<P>(g))) at = edge->move == move ? e : at;
+    place = at;
     return move;
   }
 
@@ -117,6 +148,42 @@ class Chooser {
     double low = 0.0, factor = 1.0, shift = 0.0, lowest = 0.0;
     double operator()(double q) const { return (q - low) * factor + shift; }
   };
+
+  // `best_choice` over sums of visits and of visits times value.
+  template <class Sum>
+  std::uint32_t best_of_few(const Graph& g, NodeId id, const Node& node, const Table& table, std::size_t index, const Sum* sums) {
+    const std::size_t player = table.players[index];
+    const std::uint32_t size = table.sizes[index];
+    const double mean = doubles_of(&node)[player], factor = factor_of(node.visits - 1);
+    const float* const prior = node.priors == kNone ? nullptr : &g.priors[node.priors + table.starts[index]];
+    const Equal& equal = equal_choices(size);
+    double values[Table::kFew], gains[Table::kFew], low = mean, high = mean, mass = 0.0;
+    std::uint32_t tried = 0;
+    for (std::uint32_t a = 0; a < size; ++a) {
+      const double p = prior ? static_cast<double>(prior[a]) : equal.prior;
+      gains[a] = factor * p;
+      const bool seen = sums[a].visits > 0.0;
+      const double q = seen ? sums[a].value / sums[a].visits : mean;
+      values[a] = q;
+      low = q < low ? q : low;
+      high = q > high ? q : high;
+      mass += seen ? p : 0.0;
+      tried += seen;
+    }
+    const Map map = by_range_                            ? declared_
+                    : selector_.scale == Scale::node ? interval(low, high, 1.0, 0.0, 0.0)
+                                                     : scale(g, id, player, 0, {});
+    const double untried = tried == size ? 0.0 : first_play_of(map, map(mean), prior ? std::sqrt(mass) : equal.roots[tried]);
+    double top = -HUGE_VAL;
+    std::uint32_t best = 0;
+    for (std::uint32_t a = 0; a < size; ++a) {
+      const double worth = sums[a].visits > 0.0 ? map(values[a]) : untried;
+      const double score = worth + gains[a] / (1.0 + sums[a].visits);
+      best = score > top ? a : best;
+      top = score > top ? score : top;
+    }
+    return best;
+  }
 
   // What is the same for all nodes with so many equally likely choices: the prior of one, and the roots of the mass of the
   // first n of them, added up one by one as sums run everywhere.

@@ -116,6 +116,7 @@ class Archive {
     require(next_prior_ == s_.priors.size(), "there are priors that no node has");
     mark_shared();
     leave_free_blocks();
+    g_.graded = false;  // levels are not kept; this costs time only
     g_.low = s_.low;
     g_.high = s_.high;
   }

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import importlib.util
 import re
+import sys
+import types
 from typing import Any
 
 import anabranch
@@ -30,6 +33,10 @@ html_theme_options = {
 autodoc_member_order = "bysource"
 autodoc_typehints = "none"  # annotations carry help texts, which the table of options shows better
 autodoc_inherit_docstrings = False
+
+if importlib.util.find_spec("pyspiel") is None:  # an extra, and one of our classes derives from one of its own
+    sys.modules["pyspiel"] = types.ModuleType("pyspiel")
+    sys.modules["pyspiel"].Bot = object  # type: ignore[attr-defined]
 
 SPECIAL = re.compile(r"([\\*|_])")
 CODE = re.compile(r"(`[^`]+`|\*\w+\*)")

@@ -52,7 +52,11 @@ def text(lines: Sequence[Line]) -> str:
     """Return one table for the terminal: a line per question and peer."""
     rows = []
     for line in lines:
-        note = f"{title_of(line)} {line['version'] or ''}".strip() + (f": {line['failure']}" if line["failure"] else "")
+        note = f"{title_of(line)} {line['version'] or ''}".strip()
+        if line["failure"]:
+            note += f": {line['failure']}"
+        elif line["ready"]:
+            note += f", ready in {line['ready'][1]:.1f} s (ours {line['ready'][0]:.1f} s)"
         rows.append(measure.Row(str(question_of(line)), line["ours"], line["theirs"], line["ratio"], note=note))
     return measure.table(rows)
 
@@ -65,7 +69,7 @@ def differences(lines: Sequence[Line]) -> str:
 
 def markdown(data: dict[str, Any]) -> str:
     """Return a section per task: a row per peer, a column per question, our rates on top."""
-    parts = [_preface(data)]
+    parts = [_preface(data) + " It stands under *ready in*."]
     for task, heading in TASKS.items():
         lines = [line for line in data["rows"] if line["task"] == task]
         if lines:
@@ -93,13 +97,14 @@ def _preface(data: dict[str, Any]) -> str:
     return (
         f"`make bench-peers` printed these: {machine['processor']}, one core, Python {machine['python']}, commit "
         f"{machine['commit']}, load average {first} before and {last} after. Simulations per second; a ratio is ours "
-        "over theirs, the median of rounds in which both were called in turn, each in its own process."
+        "over theirs, the median of rounds in which both were called in turn, each in its own process. What comes "
+        "before the second search (imports, compilation, the first search) is not in the rates."
     )
 
 
 def _task_table(lines: Sequence[Line]) -> str:
     questions = list(dict.fromkeys(map(question_of, lines)))
-    head = ["", *(_column(question) for question in questions), "what it does differently"]
+    head = ["", *(_column(question) for question in questions), "ready in", "what it does differently"]
     body = [head]
     for like in ("PUCT", "UCT"):
         rates = []
@@ -108,7 +113,8 @@ def _task_table(lines: Sequence[Line]) -> str:
             mine = [rate for rate in mine if rate is not None]
             rates.append(measure.figure(statistics.median(mine)) if mine else "")
         if any(rates):
-            body.append([f"**anabranch {like}**", *rates, "equal positions are one node"])
+            ready = _ready([line for line in lines if line["like"] == like], 0)
+            body.append([f"**anabranch {like}**", *rates, ready, "equal positions are one node"])
     for name in dict.fromkeys(line["peer"] for line in lines):
         found = {question_of(line): line for line in lines if line["peer"] == name}
         if all(line["failure"] for line in found.values()):
@@ -116,8 +122,15 @@ def _task_table(lines: Sequence[Line]) -> str:
         version = next(line["version"] for line in found.values() if line["version"])
         cells = [_cell(found.get(question)) for question in questions]
         peer = BY_NAME.get(name)
-        body.append([f"{title_of({'peer': name})} {version}", *cells, peer.note if peer else ""])
+        ready = _ready(list(found.values()), 1)
+        body.append([f"{title_of({'peer': name})} {version}", *cells, ready, peer.note if peer else ""])
     return _grid(body, left={0, len(head) - 1})
+
+
+def _ready(lines: Sequence[Line], whose: int) -> str:
+    """Return the median of the seconds until the first answer, ours (0) or theirs (1)."""
+    found = [line["ready"][whose] for line in lines if line["ready"]]
+    return f"{statistics.median(found):.1f} s" if found else ""
 
 
 def _reasons(lines: Sequence[Line]) -> list[str]:

@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from anabranch.play.random_agent import RandomAgent as RandomAgent
     from anabranch.play.scripted_agent import ScriptedAgent as ScriptedAgent
     from anabranch.play.search_agent import SearchAgent as SearchAgent
+    from anabranch.search.analysis import Analysis as Analysis
     from anabranch.search.config import Chance as Chance
     from anabranch.search.config import Exp3 as Exp3
     from anabranch.search.config import FirstPlay as FirstPlay
@@ -92,6 +93,7 @@ _HOME = {
     "Ucb1": "search.config",
     "Puct": "search.config",
     "SearchConfig": "search.config",
+    "Analysis": "search.analysis",
     "Root": "search.searcher",
     "Searcher": "search.searcher",
     "CHANCE": "game.words",

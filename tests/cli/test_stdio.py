@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+import re
 import subprocess
 import sys
 import threading
@@ -11,14 +12,16 @@ from collections.abc import Callable
 from typing import Any
 
 import hypothesis
+import msgspec
 from hypothesis import given
 from hypothesis import strategies as some
 from tests.sources import ROOT
 
 import anabranch as ab
+from anabranch import errors
 from anabranch.cli.stdio.lines import LONGEST, lines
 from anabranch.cli.stdio.protocol import OPERATIONS, read_line, read_request
-from anabranch.cli.stdio.server import Server
+from anabranch.cli.stdio.server import WAITING, Server
 from anabranch.errors import UsageError
 from anabranch.evaluate.load import load as load_evaluator
 from anabranch.game.moves import play_moves
@@ -240,6 +243,43 @@ def test_a_thousand_mixed_requests_are_each_answered_once_and_rightly():
     assert not by_line
     order = [answer["id"] for answer in heard if isinstance(answer["id"], int)]
     assert order != sorted(order)
+
+
+def test_the_session_in_the_documentation_is_one():
+    text = (ROOT / "docs" / "stdio.md").read_text(encoding="utf-8")
+    requests, answers = re.findall(r"^```json\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+    talk = Conversation()
+    talk.say(*(line.encode() for line in requests.splitlines()))
+    found, _, code = talk.end()
+    assert code == 0
+    by_id = {answer["id"]: answer for answer in found}
+    written = [json.loads(line) for line in answers.splitlines()]
+    assert len(written) == len(found) == len(requests.splitlines())
+    for answer in written:
+        assert inside(answer, by_id[answer["id"]]), answer
+
+
+def inside(part: Any, whole: Any) -> bool:
+    """Whether something is the same as another thing but for keys that it leaves out."""
+    if isinstance(part, dict):
+        return all(key in whole and inside(value, whole[key]) for key, value in part.items())
+    return bool(part == whole)
+
+
+def test_the_documentation_has_every_operation_and_error():
+    text = (ROOT / "docs" / "stdio.md").read_text(encoding="utf-8")
+    rows = set(
+        re.findall(r"`(\w+)`", "\n".join(line.split("|")[1] for line in text.splitlines() if line.startswith("|")))
+    )
+    kinds = {name for name, kind in vars(errors).items() if isinstance(kind, type) and issubclass(kind, Exception)}
+    ours = {"MalformedError", "DuplicateIdError", "BusyError", "InternalError"}
+    unheard = {"AnabranchError", "CheckFailedError", "AgentError"}  # of things that are not asked for here
+    assert rows == {*OPERATIONS, *kinds, *ours} - unheard
+    for operation in OPERATIONS.values():
+        for field in msgspec.structs.fields(operation):
+            assert f"`{field.name}`" in text or f'"{field.name}"' in text, field.name
+    assert f"{LONGEST:,} bytes" in text
+    assert f"{WAITING} requests" in text
 
 
 def test_every_wrong_line_has_its_type():

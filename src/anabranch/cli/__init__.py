@@ -26,7 +26,8 @@ COMMANDS = {
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one command and return its exit code."""
+    """Run one command and return its exit code; without arguments this is the program, and Ctrl-C its own affair."""
+    program = argv is None
     words = list(sys.argv[1:] if argv is None else argv)
     if not words or words[0] in ("-h", "--help"):
         print(usage())
@@ -36,17 +37,22 @@ def main(argv: Sequence[str] | None = None) -> int:
 
         print(f"anabranch {__version__}")
         return GOOD
+    from anabranch.cli import interrupt
+
+    if program:
+        interrupt.leave_at_once()
     from anabranch.cli.failure import failure
 
     try:
         code = run(words[0], words[1:])
         sys.stdout.flush()  # a reader that has gone shows here, not at exit
-        return code
     except (Exception, KeyboardInterrupt) as error:
         message, code = failure(error)
         if message:
             print(message, file=sys.stderr)
-        return code
+    if program and code == INTERRUPTED:
+        interrupt.leave()
+    return code
 
 
 def run(name: str, arguments: Sequence[str]) -> int:
@@ -61,6 +67,9 @@ def run(name: str, arguments: Sequence[str]) -> int:
     parsed = parse(command, f"anabranch {name}", arguments)
     if parsed is None:  # it was --help
         return GOOD
+    from anabranch.cli.interrupt import raise_again
+
+    raise_again()
     code: int = parsed.run()
     return code
 

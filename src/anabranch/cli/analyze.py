@@ -28,16 +28,33 @@ class Command(SearchFlags, GameFlags):
     """Search a position and show what was found."""
 
     game: Annotated[
-        Positional[str], arg(metavar="[GAME]", help="a built-in name, package.module:Name, or path/to/file.py:Name")
+        Positional[str],
+        arg(
+            help_behavior_hint="",
+            metavar="[GAME]",
+            help="a built-in name, package.module:Name, or path/to/file.py:Name",
+        ),
     ] = ""
     moves: Annotated[
         tuple[str, ...],
-        arg(metavar="MOVE…", help="played before the search, by name: actions, outcomes of dice, a,b where two choose"),
+        arg(
+            help_behavior_hint="",
+            metavar="MOVE…",
+            help="played before the search, by name: actions, outcomes of dice, a,b where two choose",
+        ),
     ] = ()
-    svg: Annotated[Path | None, arg(metavar="FILE", help="draw the result to a file, .svg or .png")] = None
-    graph_svg: Annotated[Path | None, arg(metavar="FILE", help="draw the graph to a file, .svg or .png")] = None
-    save: Annotated[Path | None, arg(metavar="FILE", help="keep all that was found in a file")] = None
-    loaded: Annotated[Path | None, arg(name="load", metavar="FILE", help="go on from what was kept")] = None
+    svg: Annotated[
+        Path | None, arg(help_behavior_hint="", metavar="FILE", help="draw the result to a file, .svg or .png")
+    ] = None
+    graph_svg: Annotated[
+        Path | None, arg(help_behavior_hint="", metavar="FILE", help="draw the graph to a file, .svg or .png")
+    ] = None
+    save: Annotated[
+        Path | None, arg(help_behavior_hint="", metavar="FILE", help="keep all that was found in a file")
+    ] = None
+    loaded: Annotated[
+        Path | None, arg(help_behavior_hint="", name="load", metavar="FILE", help="go on from what was kept")
+    ] = None
     stdio: Annotated[bool, arg(help="answer JSON lines on stdin, for other programs; see docs/stdio.md")] = False
     workers: Annotated[int, arg(metavar="N", help="with --stdio: how many requests are worked on at once")] = 2
 
@@ -49,6 +66,8 @@ class Command(SearchFlags, GameFlags):
             raise UsageError("which game? Name one, e.g. anabranch analyze connect_four; anabranch games lists them")
         self._check_files()
         analysis = self._analysis()
+        if self.save is not None:
+            analysis.check_savable()
         interrupted = False
         try:
             with progress(f"searching {self.game}") as say:

@@ -11,7 +11,7 @@ from anabranch.errors import AgentError, AnabranchError, EvaluatorError, GameErr
 
 def failure(error: BaseException) -> tuple[str, int]:
     """Return (message, exit code); a fault of the library itself is raised again, traceback and all."""
-    if isinstance(error, KeyboardInterrupt):
+    if _interrupted(error):
         return "interrupted", INTERRUPTED
     if isinstance(error, BrokenPipeError):  # whoever read our output has seen enough, e.g. `head`
         sys.stdout = open(os.devnull, "w")  # noqa: SIM115
@@ -29,3 +29,14 @@ def failure(error: BaseException) -> tuple[str, int]:
     if isinstance(error, OSError):
         return f"error: {error}", BAD_DATA
     raise error
+
+
+def _interrupted(error: BaseException | None) -> bool:
+    """Whether Ctrl-C is at the bottom of it: some code, Python's own too, turns what it catches into an error."""
+    seen: set[int] = set()
+    while error is not None and id(error) not in seen:
+        if isinstance(error, KeyboardInterrupt):
+            return True
+        seen.add(id(error))
+        error = error.__cause__ or error.__context__
+    return False

@@ -13,6 +13,7 @@ import tyro
 from anabranch.errors import UnknownNameError, UsageError
 
 Command = TypeVar("Command")
+CONFIG = (tyro.conf.FlagCreatePairsOff, tyro.conf.DisallowNone)  # `--json` alone; no `--seconds None`
 
 
 def parse(command: type[Command], name: str, arguments: Sequence[str]) -> Command | None:
@@ -21,7 +22,7 @@ def parse(command: type[Command], name: str, arguments: Sequence[str]) -> Comman
     said = io.StringIO()
     try:
         with contextlib.redirect_stderr(said):
-            return tyro.cli(command, prog=name, args=list(arguments), config=(tyro.conf.FlagCreatePairsOff,))
+            return tyro.cli(command, prog=name, args=list(arguments), config=CONFIG)
     except SystemExit as stop:
         if not stop.code:
             return None

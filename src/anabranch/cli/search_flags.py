@@ -18,9 +18,13 @@ from anabranch.search.settings import from_pairs, from_toml
 class SearchFlags:
     """A budget, an evaluator and settings."""
 
-    simulations: Annotated[int | None, arg(metavar="N", help="how many simulations")] = None
-    visits: Annotated[int | None, arg(metavar="N", help="search until the root has so many visits")] = None
-    seconds: Annotated[float | None, arg(metavar="S", help="how long to search; 2 if no budget is given")] = None
+    simulations: Annotated[int | None, arg(help_behavior_hint="", metavar="N", help="how many simulations")] = None
+    visits: Annotated[
+        int | None, arg(help_behavior_hint="", metavar="N", help="search until the root has so many visits")
+    ] = None
+    seconds: Annotated[
+        float | None, arg(help_behavior_hint="", metavar="S", help="how long to search; 2 if no budget is given")
+    ] = None
     evaluator: Annotated[
         str,
         arg(
@@ -29,13 +33,20 @@ class SearchFlags:
             "or path/to/file.py:Name",
         ),
     ] = "rollout"
-    config: Annotated[Path | None, arg(metavar="FILE", help="settings of the search in a TOML file")] = None
+    config: Annotated[
+        Path | None, arg(help_behavior_hint="", metavar="FILE", help="settings of the search in a TOML file")
+    ] = None
     set: Annotated[
         UseAppendAction[tuple[str, ...]],
         arg(metavar="KEY=VALUE", help="one setting, e.g. selector.c_init=2.0 or selector=Ucb1; may be repeated"),
     ] = ()
     seed: Annotated[
-        int | None, arg(metavar="N", help="decides the start, where the game draws one, and all draws of the search")
+        int | None,
+        arg(
+            help_behavior_hint="",
+            metavar="N",
+            help="decides the start, where the game draws one, and all draws of the search",
+        ),
     ] = None
 
     def budget(self) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from typing import Any
 
 from anabranch.errors import UsageError
 from anabranch.evaluate.native import Rollout
+from anabranch.game.compiled import CompiledGame
 from anabranch.game.state import State
 from anabranch.search.arguments import FOREVER, check_budget, checked_config, checked_state
 from anabranch.search.config import SearchConfig
@@ -23,7 +24,7 @@ GROWTH = 4  # a slice has at most so many times the simulations of the one befor
 class Analysis:
     """A search with a budget that runs a moment at a time.
 
-        analysis = Analysis(state, simulations=100_000)
+        analysis = ab.Analysis(state, simulations=100_000)
         while analysis.advance(0.1):
             print(analysis.share, analysis.result.action)
 
@@ -117,9 +118,16 @@ class Analysis:
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write what was found to a file, as `Root.save`."""
+        self.check_savable()
+        assert isinstance(self._root, Root)
+        return self._root.save(path)
+
+    def check_savable(self) -> None:
+        """Refuse a search that could not be saved; better asked before it than after."""
         if isinstance(self._root, Reference):
             raise UsageError(f"searches with {type(self._root.config.simultaneous).__name__} cannot be saved yet")
-        return self._root.save(path)
+        if not isinstance(self._root.state.game, CompiledGame):
+            raise UsageError(f"{self._root.state.game.name} is an object game, whose searches cannot be saved")
 
     def _run(self, **budget: Any) -> None:
         if isinstance(self._root, Reference):

@@ -34,10 +34,8 @@ def _holds_sizes(instance: Any) -> bool:
 
     Sizes make loops of known length. Mazes and payoffs come in hundreds; those share one rollout.
     """
-    tables = [
-        name for name in instance.dtype.names if instance[name].ndim and instance[name].dtype.kind == "f" and name != "returns"
-    ]
-    return instance.nbytes <= SMALL and not tables
+    own = [instance[name] for name in instance.dtype.names if name != "returns"]
+    return instance.nbytes <= SMALL and not any(value.ndim and value.dtype.kind == "f" for value in own)
 
 
 def _arguments(layout: Layout) -> tuple[np.dtype[Any], ...]:
@@ -63,7 +61,7 @@ def _make(players: int, actions: int) -> Any:
     def make(verbs: Verbs) -> FunctionType:
         turn_of, step = verbs["turn"], verbs["step"]
         choose, roll = _choosing(verbs, actions), _rolling(verbs)
-        alone = _alone(players, choose, step)
+        act = _acting(players, choose, step)
 
         def rollout(game, state, random, max_depth, discount, ids, joint, outcomes, chances, rewards, totals):  # type: ignore[no-untyped-def]
             weight = 1.0
@@ -83,7 +81,7 @@ def _make(players: int, actions: int) -> Any:
                     joint.cells[0] = outcome
                     step(game, state, joint.cells, rewards.cells)
                     joint.cells[0] = IDLE
-                elif alone(turn, game, state, random.cells, ids.cells, joint.cells, rewards.cells) != 0:
+                elif act(turn, game, state, random.cells, ids.cells, joint.cells, rewards.cells) != 0:
                     return 1
                 for seat in range(players):
                     reward = rewards.cells[seat]
@@ -101,8 +99,8 @@ def _make(players: int, actions: int) -> Any:
     return make
 
 
-def _alone(players: int, choose: Any, step: Any) -> Any:
-    """Let those whose turn it is choose, and step.
+def _acting(players: int, choose: Any, step: Any) -> Any:
+    """Let those whose turn it is choose, and step; 1 where somebody has nothing to choose.
 
     For two players, one acting alone has a branch of its own: the compiler then knows who it is all the way through the
     rules, and need not go through memory for what belongs to that player.
@@ -122,7 +120,7 @@ def _alone(players: int, choose: Any, step: Any) -> Any:
     if players != 2:
         return together
 
-    def apart(turn, game, state, random, ids, joint, rewards):  # type: ignore[no-untyped-def]
+    def alone_or_together(turn, game, state, random, ids, joint, rewards):  # type: ignore[no-untyped-def]
         if turn == 1:
             joint[0] = choose(game, state, 0, random, ids)
             if joint[0] < 0:
@@ -136,10 +134,10 @@ def _alone(players: int, choose: Any, step: Any) -> Any:
             step(game, state, joint, rewards)
             joint[1] = IDLE
         else:
-            return together(turn, game, state, random, ids, joint, rewards)
+            return together(turn, game, state, random, ids, joint, rewards)  # type: ignore[no-untyped-call]
         return 0
 
-    return apart
+    return alone_or_together
 
 
 def _choosing(verbs: Verbs, actions: int) -> Any:

@@ -141,6 +141,9 @@ def test_states_with_the_same_text_may_be_one_node():
     assert few.nodes == same.nodes < many.nodes
     assert few.visits.tolist() == same.visits.tolist()
     assert by_text != by_history
+    one, other = (by_history.start().step(a)[0].step(4)[0].step(b)[0] for a, b in ((0, 8), (8, 0)))
+    assert str(one) == str(other)
+    assert one != other
 
 
 def test_random_rollouts_are_those_of_the_rules():

@@ -38,6 +38,7 @@ inline constexpr std::uint8_t kOnPath = 1;     // in the path being walked
 inline constexpr std::uint8_t kManyParents = 2;  // all edges into it carry kShared
 inline constexpr std::uint8_t kSharedEdges = 8;  // some of its edges carry kShared
 inline constexpr std::uint8_t kExact = 4;      // a chance node whose outcomes were all enumerated
+inline constexpr std::uint8_t kTwinEdges = 16;  // two of its edges lead to one child
 // Flags of edges, in the two highest bits of `Edge::bits`.
 inline constexpr std::uint32_t kShared = 1u << 30;  // the child has another parent: q(e) may be stale
 inline constexpr std::uint32_t kFrozen = 1u << 31;  // no child: q(e) is the frozen value
@@ -196,6 +197,9 @@ class Graph {
       return;
     }
     if (levels[child] != levels[parent] + 1) graded = false;
+    const Node& above = nodes[parent];
+    for (EdgeId e = above.edges; e < above.edges + above.edge_count; ++e)
+      if (e != edge && edges[e].child == child) nodes[parent].flags |= kTwinEdges;
     edges[edge].bits |= kShared;
     nodes[parent].flags |= kSharedEdges;
     if (node.flags & kManyParents) return;

@@ -318,6 +318,7 @@ class Search {
 
   // Add one to each edge walked and recompute each node, leaf first. `select` has just read a decision's shared children,
   // and in a graded graph nothing since then has changed any of them but the one walked to: what changed lies deeper.
+  // Only a second edge to that one is left to read.
   template <std::size_t P>
   void back() {
     const Visit visit = visits_.back();
@@ -338,7 +339,7 @@ class Search {
       }
       ++node.visits;
       node.flags &= static_cast<std::uint8_t>(~kOnPath);
-      if (known && node.kind == Kind::decision) [[likely]] refresh_decision<P>(graph_, node);
+      if (known && node.kind == Kind::decision && !(node.flags & kTwinEdges)) [[likely]] refresh_decision<P>(graph_, node);
       else refresh<P>(graph_, node, config_, keep_range_);
     }
     path_.cut(visit.path);

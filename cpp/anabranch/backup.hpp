@@ -7,33 +7,61 @@
 // refresh it in any order.
 #pragma once
 
+#include <type_traits>
+
 #include "anabranch/config.hpp"
 #include "anabranch/graph.hpp"
 
 namespace anabranch {
 
+// Functions that run at every step of every playout are templates of the number of players, 0 for any other number than
+// those compiled for. The number is known to the compiler then, and so is where the next edge lies.
+template <class Function>
+inline decltype(auto) with_players(std::size_t players, Function&& function) {
+  if (players == 2) return function(std::integral_constant<std::size_t, 2>());
+  if (players == 1) return function(std::integral_constant<std::size_t, 1>());
+  return function(std::integral_constant<std::size_t, 0>());
+}
+
+template <std::size_t P>
+inline std::size_t edge_stride(const Graph& g) {
+  return P ? sizeof(Edge) + P * sizeof(double) : g.edges.stride();
+}
+
 // q(e) = r(e) + d(e)·Q(child) for one player; visits ended by a repetition count as what the game says it is worth.
 inline double child_value(const Graph& g, EdgeId e, std::size_t player, double discount, const Config& config) {
   const Edge& edge = g.edges[e];
-  const double reward = edge.reward == kNone ? 0.0 : static_cast<double>(g.rewards[edge.reward * g.players + player]);
+  const double reward = static_cast<double>(g.reward(e, player));
   const double known = reward + discount * g.mean(edge.child)[player];
-  if (!g.count_repeats || g.repeats[e] == 0 || g.edge_visits[e] == 0) [[likely]] return known;
-  const double times = g.repeats[e], others = g.edge_visits[e] - g.repeats[e];
-  return (others * known + times * (reward + discount * config.repetition)) / g.edge_visits[e];
+  if (!g.count_repeats || g.repeats[e] == 0 || edge.visits == 0) [[likely]] return known;
+  const double times = g.repeats[e], others = edge.visits - g.repeats[e];
+  return (others * known + times * (reward + discount * config.repetition)) / edge.visits;
 }
 
 // Bring q(e) up to date for all players.
+template <std::size_t P = 0>
 inline void read_child(Graph& g, EdgeId e, double discount, const Config& config) {
-  if (g.edges[e].reward == kNone && !g.count_repeats) {
-    const double* child = g.mean(g.edges[e].child);
-    double* q = g.value(e);
-    q[0] = 0.0 + discount * child[0];
-    if (g.players == 1) return;
-    q[1] = 0.0 + discount * child[1];
-    for (std::size_t p = 2; p < g.players; ++p) q[p] = 0.0 + discount * child[p];
+  Edge& edge = g.edge<P>(e);
+  const std::size_t players = P ? P : g.players;
+  double* q = doubles_of(&edge);
+  if (g.count_repeats) [[unlikely]] {
+    for (std::size_t p = 0; p < players; ++p) q[p] = child_value(g, e, p, discount, config);
     return;
   }
-  for (std::size_t p = 0; p < g.players; ++p) g.value(e)[p] = child_value(g, e, p, discount, config);
+  const double* child = doubles_of(&g.node<P>(edge.child));
+  const std::uint32_t row = edge.reward();
+  if constexpr (P > 0) {  // read all, then write all at once: what follows reads them so, and would wait for parts
+    double now[P];
+    if (row == kNoReward) {
+      for (std::size_t p = 0; p < P; ++p) now[p] = 0.0 + discount * child[p];
+    } else {
+      const float* reward = &g.rewards[row * P];
+      for (std::size_t p = 0; p < P; ++p) now[p] = static_cast<double>(reward[p]) + discount * child[p];
+    }
+    std::memcpy(q, now, sizeof(now));
+  } else {
+    for (std::size_t p = 0; p < players; ++p) q[p] = static_cast<double>(g.reward(e, p)) + discount * child[p];
+  }
 }
 
 inline double discount_of(const Node& node, const Config& config) {
@@ -41,73 +69,71 @@ inline double discount_of(const Node& node, const Config& config) {
 }
 
 // Bring q(e) of shared children up to date; all others are.
+template <std::size_t P = 0>
 inline void read_shared(Graph& g, const Node& node, const Config& config) {
   if (!(node.flags & kSharedEdges)) return;
-  for (EdgeId e = node.edges; e < node.edges + node.edge_count; ++e)
-    if (g.edges[e].flags & kShared) read_child(g, e, discount_of(node, config), config);
+  const double discount = discount_of(node, config);
+  const Edge* edge = &g.edge<P>(node.edges);
+  for (EdgeId e = node.edges; e < node.edges + node.edge_count; ++e, edge = further(edge, edge_stride<P>(g)))
+    if (edge->is(kShared)) read_child<P>(g, e, discount, config);
 }
 
 inline void read_children(Graph& g, const Node& node, const Config& config) {
   for (EdgeId e = node.edges; e < node.edges + node.edge_count; ++e)
-    if (!(g.edges[e].flags & kFrozen)) read_child(g, e, discount_of(node, config), config);
+    if (!g.edges[e].is(kFrozen)) read_child(g, e, discount_of(node, config), config);
 }
 
-// Recompute Q of a decision node from its q(e). P players if known, else 0.
+// Recompute Q of a decision node from its q(e).
 template <std::size_t P>
-inline void refresh_decision(Graph& g, NodeId id) {
-  const Node& node = g.nodes[id];
+inline void refresh_decision(Graph& g, Node& node) {
   const std::size_t players = P ? P : g.players;
-  const std::uint32_t* visits = g.edge_visits.data() + node.edges;
-  const double* q = g.value(node.edges);
-  double* mean = g.mean(id);
+  double* mean = doubles_of(&node);
   const double* opinion = mean + players;
+  const Edge* edge = &g.edge<P>(node.edges);
   const double all = static_cast<std::int32_t>(node.visits);  // N(n) = 1 + Σ N(e); counts stay below 2^31
   if constexpr (P > 0) {
     double totals[P] = {};
-    for (std::uint32_t e = 0; e < node.edge_count; ++e) {
-      const double times = static_cast<std::int32_t>(visits[e]);
-      for (std::size_t p = 0; p < P; ++p) totals[p] += times * q[e * P + p];
+    for (std::uint32_t e = 0; e < node.edge_count; ++e, edge = further(edge, edge_stride<P>(g))) {
+      const double times = static_cast<std::int32_t>(edge->visits);
+      for (std::size_t p = 0; p < P; ++p) totals[p] += times * doubles_of(edge)[p];
     }
     for (std::size_t p = 0; p < P; ++p) mean[p] = (totals[p] + opinion[p]) / all;
   } else {
-    for (std::size_t p = 0; p < players; ++p) {
-      double total = 0.0;
-      for (std::uint32_t e = 0; e < node.edge_count; ++e) total += visits[e] * q[e * players + p];
-      mean[p] = (total + opinion[p]) / all;
+    for (std::size_t p = 0; p < players; ++p) mean[p] = 0.0;
+    for (std::uint32_t e = 0; e < node.edge_count; ++e, edge = further(edge, edge_stride<P>(g))) {
+      const double times = static_cast<std::int32_t>(edge->visits);
+      for (std::size_t p = 0; p < players; ++p) mean[p] += times * doubles_of(edge)[p];
     }
+    for (std::size_t p = 0; p < players; ++p) mean[p] = (mean[p] + opinion[p]) / all;
   }
 }
 
-inline void refresh_chance(Graph& g, NodeId id) {
-  const Node& node = g.nodes[id];
+inline void refresh_chance(Graph& g, Node& node) {
   if (node.visits == 0) return;
-  const Edge* edges = g.edges.data() + node.edges;
-  const std::uint32_t* visits = g.edge_visits.data() + node.edges;
-  const double* q = g.value(node.edges);
-  double* mean = g.mean(id);
+  double* mean = doubles_of(&node);
   const Distribution* list = node.flags & kExact ? &g.distributions[node.choices] : nullptr;
   std::uint64_t drawn = 0;
-  for (std::uint32_t e = 0; e < node.edge_count; ++e) drawn += visits[e];
+  for (EdgeId e = node.edges; e < node.edges + node.edge_count; ++e) drawn += g.edges[e].visits;
   for (std::size_t p = 0; p < g.players; ++p) {
     double total = 0.0;
-    for (std::uint32_t e = 0; e < node.edge_count; ++e)
-      total += (list ? list->chances[edges[e].move] : visits[e]) * q[e * g.players + p];
+    for (EdgeId e = node.edges; e < node.edges + node.edge_count; ++e)
+      total += (list ? list->chances[g.edges[e].move] : g.edges[e].visits) * g.value(e)[p];
     mean[p] = list ? total : total / static_cast<double>(drawn);
   }
 }
 
 // Recompute Q of a node whose unshared q(e) the caller has brought up to date.
-inline void refresh(Graph& g, NodeId id, const Config& config, bool keep_range) {
-  const Node& node = g.nodes[id];
-  read_shared(g, node, config);
-  if (node.kind == Kind::chance) refresh_chance(g, id);
-  if (node.kind != Kind::decision) return;
-  if (g.players == 2) refresh_decision<2>(g, id);
-  else if (g.players == 1) refresh_decision<1>(g, id);
-  else refresh_decision<0>(g, id);
-  if (!keep_range) return;
+template <std::size_t P = 0>
+inline void refresh(Graph& g, Node& node, const Config& config, bool keep_range) {
+  read_shared<P>(g, node, config);
+  if (node.kind != Kind::decision) [[unlikely]] {
+    if (node.kind == Kind::chance) refresh_chance(g, node);
+    return;
+  }
+  refresh_decision<P>(g, node);
+  if (!keep_range) [[likely]] return;
   for (EdgeId e = node.edges; e < node.edges + node.edge_count; ++e) {
-    if (g.edge_visits[e] == 0) continue;
+    if (g.edges[e].visits == 0) continue;
     for (std::size_t p = 0; p < g.players; ++p) {
       if (g.value(e)[p] < g.low[p]) g.low[p] = g.value(e)[p];
       if (g.value(e)[p] > g.high[p]) g.high[p] = g.value(e)[p];

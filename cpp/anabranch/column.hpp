@@ -11,17 +11,23 @@
 #define ANABRANCH_OWN_PAGES 0
 #endif
 
+#include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <mutex>
 #include <new>
 #include <type_traits>
+#include <vector>
 
 namespace anabranch {
 
-// Memory that grows. Large blocks have pages of their own: growing remaps them, freeing gives them back. (With malloc that
-// holds only until the program has freed its first large block; from then on blocks are copied, and leave holes.)
+// Memory that grows. Small blocks are kept when they are freed, for the next graph: fresh pages from the system cost more
+// than a small search does with them. Large blocks have pages of their own: growing remaps them, freeing gives them back.
+// (With malloc that holds only until the program has freed its first large block; from then on blocks are copied, and leave
+// holes.)
 class Block {
  public:
   Block() = default;
@@ -30,44 +36,93 @@ class Block {
   ~Block() { release(); }
 
   void* data() const { return data_; }
+  std::size_t size() const { return size_; }
 
-  // Keep the contents and make room for `size` bytes, more than there were.
+  // Keep the contents and make room for at least `size` bytes, more than there were.
   void grow(std::size_t size) {
-#if ANABRANCH_OWN_PAGES
-    if (size >= kOwnPages) {
-      void* moved = paged_ ? mremap(data_, size_, size, MREMAP_MAYMOVE)
-                           : mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-      if (moved == MAP_FAILED) throw std::bad_alloc();
-      if (!paged_ && size_ > 0) std::memcpy(moved, data_, size_);
-      if (!paged_) release();
+    if (size <= kLargestKept) {
+      size = std::bit_ceil(size < kSmallest ? kSmallest : size);
+      void* moved = kept().take(size);
+      if (!moved) moved = std::malloc(size);
+      if (!moved) throw std::bad_alloc();
+      if (size_ > 0) std::memcpy(moved, data_, size_);
+      release();
       data_ = moved;
       size_ = size;
-      paged_ = true;
       return;
     }
-#endif
-    void* moved = std::realloc(data_, size);
+#if ANABRANCH_OWN_PAGES
+    const bool paged = size_ > kLargestKept;
+    void* moved = paged ? mremap(data_, size_, size, MREMAP_MAYMOVE)
+                        : mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (moved == MAP_FAILED) throw std::bad_alloc();
+#else
+    const bool paged = size_ > kLargestKept;
+    void* moved = paged ? std::realloc(data_, size) : std::malloc(size);
     if (!moved) throw std::bad_alloc();
+#endif
+    if (!paged) {
+      if (size_ > 0) std::memcpy(moved, data_, size_);
+      release();
+    }
     data_ = moved;
     size_ = size;
   }
 
  private:
-  static constexpr std::size_t kOwnPages = std::size_t{1} << 18;
+  static constexpr std::size_t kSmallest = std::size_t{1} << 9, kLargestKept = std::size_t{1} << 20;
+
+  // Freed blocks by size, a power of two; a few megabytes at most.
+  class Kept {
+   public:
+    void* take(std::size_t size) {
+      const std::lock_guard<std::mutex> guard(mutex_);
+      std::vector<void*>& blocks = of(size);
+      if (blocks.empty()) return nullptr;
+      void* block = blocks.back();
+      blocks.pop_back();
+      total_ -= size;
+      return block;
+    }
+
+    bool give(void* block, std::size_t size) {
+      const std::lock_guard<std::mutex> guard(mutex_);
+      if (total_ + size > kMost) return false;
+      of(size).push_back(block);
+      total_ += size;
+      return true;
+    }
+
+   private:
+    static constexpr std::size_t kMost = std::size_t{16} << 20;
+
+    std::vector<void*>& of(std::size_t size) { return blocks_[static_cast<std::size_t>(std::countr_zero(size))]; }
+
+    std::mutex mutex_;
+    std::array<std::vector<void*>, 64> blocks_;
+    std::size_t total_ = 0;
+  };
+
+  static Kept& kept() {
+    static Kept* const all = new Kept;  // never destroyed: graphs may outlive everything else
+    return *all;
+  }
 
   void release() {
-#if ANABRANCH_OWN_PAGES
-    if (paged_) {
-      munmap(data_, size_);
+    if (size_ == 0) return;
+    if (size_ <= kLargestKept) {
+      if (!kept().give(data_, size_)) std::free(data_);
       return;
     }
-#endif
+#if ANABRANCH_OWN_PAGES
+    munmap(data_, size_);
+#else
     std::free(data_);
+#endif
   }
 
   void* data_ = nullptr;
   std::size_t size_ = 0;
-  bool paged_ = false;
 };
 
 template <class T>
@@ -117,6 +172,13 @@ class Column {
 
   void cut(std::size_t size) { size_ = size; }
 
+  // As a stack of values.
+  T& back() { return data_[size_ - 1]; }
+  const T* begin() const { return data_; }
+  const T* end() const { return data_ + size_; }
+  bool empty() const { return size_ == 0; }
+  void pop() { --size_; }
+
  private:
   __attribute__((noinline, cold)) void grow(std::size_t wanted) {
     std::size_t capacity = capacity_ + capacity_ / 2;
@@ -131,7 +193,7 @@ class Column {
       memory_->grow(capacity * sizeof(T));
     }
     data_ = static_cast<T*>(memory_->data());
-    capacity_ = capacity;
+    capacity_ = memory_->size() / sizeof(T);
   }
 
   std::shared_ptr<Block> memory_;
@@ -139,5 +201,63 @@ class Column {
   std::size_t size_ = 0;
   std::size_t capacity_ = 0;
 };
+
+// A column of records that end in doubles, as many as there are players to know about: what is read together lies together.
+template <class T>
+class Records {
+  static_assert(std::is_trivially_copyable_v<T> && sizeof(T) % sizeof(double) == 0);
+
+ public:
+  explicit Records(std::size_t doubles) : words_(sizeof(T) / sizeof(double) + doubles) {}
+
+  std::size_t size() const { return size_; }
+  std::size_t bytes() const { return memory_.bytes(); }
+  std::size_t stride() const { return words_ * sizeof(double); }  // bytes from one record to the next
+  const Column<double>& memory() const { return memory_; }
+
+  T& operator[](std::size_t index) { return *reinterpret_cast<T*>(memory_.data() + index * words_); }
+  const T& operator[](std::size_t index) const { return *reinterpret_cast<const T*>(memory_.data() + index * words_); }
+  double* doubles(std::size_t index) { return memory_.data() + index * words_ + sizeof(T) / sizeof(double); }
+  const double* doubles(std::size_t index) const { return memory_.data() + index * words_ + sizeof(T) / sizeof(double); }
+
+  // The same where the compiler knows how many doubles there are, unless N is 0.
+  template <std::size_t N>
+  T& at(std::size_t index) {
+    return *reinterpret_cast<T*>(memory_.data() + index * (N ? sizeof(T) / sizeof(double) + N : words_));
+  }
+  template <std::size_t N>
+  const T& at(std::size_t index) const {
+    return *reinterpret_cast<const T*>(memory_.data() + index * (N ? sizeof(T) / sizeof(double) + N : words_));
+  }
+
+  // Add `count` records, not initialised; the index of the first.
+  std::size_t extend(std::size_t count) {
+    memory_.extend(count * words_);
+    const std::size_t first = size_;
+    size_ += count;
+    return first;
+  }
+
+  void reserve(std::size_t count) { memory_.reserve(count * words_); }
+  void cut(std::size_t size) {
+    size_ = size;
+    memory_.cut(size * words_);
+  }
+
+ private:
+  Column<double> memory_;
+  std::size_t words_, size_ = 0;
+};
+
+// The doubles behind a record, and the record `count` further on, where the number of doubles is known to the compiler.
+template <class T>
+inline double* doubles_of(T* record) { return reinterpret_cast<double*>(record + 1); }
+template <class T>
+inline const double* doubles_of(const T* record) { return reinterpret_cast<const double*>(record + 1); }
+template <class T>
+inline T* further(T* record, std::size_t bytes) {
+  using Byte = std::conditional_t<std::is_const_v<T>, const char, char>;
+  return reinterpret_cast<T*>(reinterpret_cast<Byte*>(record) + bytes);
+}
 
 }  // namespace anabranch

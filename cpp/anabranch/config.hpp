@@ -1,11 +1,13 @@
 // The settings of a search as the engine reads them; src/anabranch/search/config.py declares and explains them.
 #pragma once
 
+#include <array>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <mutex>
 #include <vector>
 
 namespace anabranch {
@@ -35,10 +37,21 @@ struct Selector {
   }
 
   void prepare() {
-    auto table = std::make_shared<std::vector<double>>();
-    for (int visits = 0; visits < 1024; ++visits) table->push_back(exploration(visits));
-    factors = std::move(table);
+    static std::mutex mutex;  // settings differ rarely, so the last table is kept for the next search
+    static std::shared_ptr<const std::vector<double>> last;
+    static std::array<double, 5> made_for;
+    const std::array<double, 5> wanted{c_init, c_log, c_base, c_off, epsilon};
+    const std::lock_guard<std::mutex> guard(mutex);
+    if (!last || made_for != wanted) {
+      auto table = std::make_shared<std::vector<double>>();
+      for (int visits = 0; visits < kFactors; ++visits) table->push_back(exploration(visits));
+      last = std::move(table);
+      made_for = wanted;
+    }
+    factors = last;
   }
+
+  static constexpr int kFactors = 4096;
 };
 
 struct ChanceConfig {

@@ -1,11 +1,11 @@
 // The graph of one root: nodes and edges as parallel arrays with 32-bit ids.
 //
-// A node is a record in `states`, a `Node` (what a walk reads), and 2·P doubles in `values`: Q, then U. Its edges lie in one
-// block in creation order, the order in which sums run; a full block moves to one twice as large, and blocks left behind are
-// used again. An `Edge` has its N(e) in `edge_visits` and P doubles
-// in `edge_values`, its q(e) as of the parent's last refresh. Where the child has
-// no other parent that is its q(e) now, because whatever changes the child goes on to refresh the parent; edges into shared
-// children carry kShared and are recomputed before they are read. So most selections touch one node's memory only.
+// A node is a record in `states` and a `Node` with 2·P doubles behind it: Q, then U. For two players that is one line of the
+// processor's cache, all of it needed at once. Its edges lie in one block in creation order, the order in which sums run; a
+// full block moves to one twice as large, and blocks left behind are used again. Behind an `Edge` lie P doubles, its q(e) as
+// of the parent's last refresh. Where the child has no other parent that is its q(e) now, because whatever changes the child
+// goes on to refresh the parent; edges into shared children carry kShared and are recomputed before they are read. So a
+// selection touches a node and its block, and mostly nothing else.
 //
 // Only the thread that owns the graph may touch it. Invariants are those of MODEL section 2; `check` in check.hpp tests them.
 #pragma once
@@ -38,11 +38,13 @@ inline constexpr std::uint8_t kOnPath = 1;     // in the path being walked
 inline constexpr std::uint8_t kManyParents = 2;  // all edges into it carry kShared
 inline constexpr std::uint8_t kSharedEdges = 8;  // some of its edges carry kShared
 inline constexpr std::uint8_t kExact = 4;      // a chance node whose outcomes were all enumerated
-// Flags of edges.
-inline constexpr std::uint32_t kShared = 1;  // the child has another parent: q(e) may be stale
-inline constexpr std::uint32_t kFrozen = 2;  // no child: q(e) is the frozen value
+inline constexpr std::uint8_t kTwinEdges = 16;  // two of its edges lead to one child
+// Flags of edges, in the two highest bits of `Edge::bits`.
+inline constexpr std::uint32_t kShared = 1u << 30;  // the child has another parent: q(e) may be stale
+inline constexpr std::uint32_t kFrozen = 1u << 31;  // no child: q(e) is the frozen value
+inline constexpr std::uint32_t kNoReward = kShared - 1;
 
-struct Node {
+struct Node {  // then Q and U of all players
   std::uint32_t visits = 0;      // N(n)
   std::uint32_t edges = 0;       // the first edge of its block
   std::uint32_t edge_count = 0;  // how many edges it has
@@ -56,11 +58,14 @@ struct Node {
   std::uint8_t acting = 0;  // how many players act
 };
 
-struct Edge {
+struct Edge {  // then q(e) of all players
   NodeId child;          // kNone if frozen
   std::uint32_t move;    // the choice; several acting: choices packed as bits; chance: the outcome's place in the list
-  std::uint32_t reward;  // a row of `rewards`, kNone where all are 0
-  std::uint32_t flags;
+  std::uint32_t visits;  // N(e)
+  std::uint32_t bits;    // a row of `rewards`, kNoReward where all are 0; and flags
+
+  std::uint32_t reward() const { return bits & kNoReward; }
+  bool is(std::uint32_t flag) const { return bits & flag; }
 };
 
 // Outcomes of chance states, each different list stored once.
@@ -76,6 +81,9 @@ struct Table {
   std::vector<std::uint32_t> players, sizes, shifts, masks;  // one entry per acting player
   std::vector<std::int32_t> ids;                             // of all acting players, one after the other
   std::vector<std::uint32_t> starts;                         // where a player's ids (and its priors) begin
+  bool few = false;                                          // two players with at most kFew choices each
+
+  static constexpr std::uint32_t kFew = 16;
 
   std::uint32_t choice(std::uint32_t move, std::size_t index) const { return move >> shifts[index] & masks[index]; }
 };
@@ -88,7 +96,9 @@ class Graph {
       : rules(game),
         players(static_cast<std::size_t>(game.players)),
         states(game.state_size),
-        keys(game.key ? game.key_size : 8) {
+        keys(game.key ? game.key_size : 8),
+        nodes(2 * players),
+        edges(players) {
     low.assign(players, std::numeric_limits<double>::infinity());
     high.assign(players, -std::numeric_limits<double>::infinity());
   }
@@ -97,13 +107,11 @@ class Graph {
   std::size_t players;
   States states, keys;  // `keys` is used only by games with a `key` verb
   Index index;
-  Column<Node> nodes;
-  Column<double> values;         // 2·P a node: Q, U
+  Records<Node> nodes;
   Column<std::uint64_t> hashes;  // node keys: what random draws depend on
+  Column<std::uint32_t> levels;  // how many edges the first way to a node has
   Column<double> ranges;         // 2·P a node, for games with a `bounds` verb: low, high of the remaining return
-  Column<Edge> edges;
-  Column<std::uint32_t> edge_visits;  // N(e), apart from the rest: selections and backups read nothing else of most edges
-  Column<double> edge_values;       // P an edge: q(e)
+  Records<Edge> edges;
   Column<std::uint32_t> repeats;    // C(e), only where repetitions have a value of their own
   Column<float> rewards;            // P a row
   Column<float> priors;
@@ -112,38 +120,44 @@ class Graph {
   std::vector<double> low, high;  // of q(e) seen at any refresh, per player: the scale `graph`
 
   std::size_t size() const { return nodes.size(); }
-  double* mean(NodeId node) { return values.data() + node * 2 * players; }
-  const double* mean(NodeId node) const { return values.data() + node * 2 * players; }
+  double* mean(NodeId node) { return nodes.doubles(node); }
+  const double* mean(NodeId node) const { return nodes.doubles(node); }
   double* opinion(NodeId node) { return mean(node) + players; }
   const double* opinion(NodeId node) const { return mean(node) + players; }
-  double* value(EdgeId edge) { return edge_values.data() + edge * players; }
-  const double* value(EdgeId edge) const { return edge_values.data() + edge * players; }
+  double* value(EdgeId edge) { return edges.doubles(edge); }
+  const double* value(EdgeId edge) const { return edges.doubles(edge); }
+
+  // The same where the number of players is known to the compiler, unless P is 0.
+  template <std::size_t P>
+  Node& node(NodeId id) { return nodes.at<2 * P>(id); }
+  template <std::size_t P>
+  Edge& edge(EdgeId e) { return edges.at<P>(e); }
+  template <std::size_t P>
+  const Edge& edge(EdgeId e) const { return edges.at<P>(e); }
 
   // Everything the graph holds, in bytes.
   std::size_t bytes() const {
-    return states.bytes() + keys.bytes() + index.bytes() + nodes.bytes() + values.bytes() + hashes.bytes() +
-           ranges.bytes() + edges.bytes() + edge_visits.bytes() + edge_values.bytes() + repeats.bytes() + rewards.bytes() + priors.bytes() +
-           extra_bytes_;
+    return states.bytes() + keys.bytes() + index.bytes() + nodes.bytes() + hashes.bytes() + levels.bytes() + ranges.bytes() + edges.bytes() +
+           repeats.bytes() + rewards.bytes() + priors.bytes() + extra_bytes_;
   }
 
   // Make room for so many nodes at once; what is not used is never touched.
   void reserve(std::size_t count) {
     nodes.reserve(count);
-    values.reserve(count * 2 * players);
     hashes.reserve(count);
+    levels.reserve(count);
     states.reserve(count);
     edges.reserve(count * 3 / 2);
-    edge_visits.reserve(count * 3 / 2);
-    edge_values.reserve(count * 3 / 2 * players);
   }
 
   // Add a node for the record offered to `states` (and `keys`).
   NodeId add(const Node& made, std::uint64_t hash) {
-    const auto id = static_cast<NodeId>(nodes.size());
-    nodes.push(made);
-    const std::size_t first = values.extend(2 * players);
-    for (std::size_t i = first; i < first + 2 * players; ++i) values[i] = 0.0;
+    const auto id = static_cast<NodeId>(nodes.extend(1));
+    nodes[id] = made;
+    double* value = nodes.doubles(id);
+    for (std::size_t i = 0; i < 2 * players; ++i) value[i] = 0.0;
     hashes.push(hash);
+    levels.push(0);
     if (rules.bounds) ranges.fill(2 * players, 0.0);
     states.append();
     if (rules.key) keys.append();
@@ -155,7 +169,7 @@ class Graph {
     Node& node = nodes[id];
     const std::uint32_t count = node.edge_count;
     if (count == node.edge_room) move_block(node, count == 0 ? 1 : count * 2);
-    std::uint32_t row = kNone;
+    std::uint32_t row = kNoReward;
     for (std::size_t p = 0; p < players; ++p) {
       if (reward[p] == 0.0f) continue;
       row = static_cast<std::uint32_t>(rewards.size() / players);
@@ -163,10 +177,11 @@ class Graph {
       std::memcpy(&rewards[at], reward, players * sizeof(float));
       break;
     }
-    edges[node.edges + count] = Edge{kNone, move, row, 0};
-    edge_visits[node.edges + count] = 0;
-    for (std::size_t p = 0; p < players; ++p) value(node.edges + count)[p] = 0.0;
-    if (count_repeats) repeats[node.edges + count] = 0;
+    const EdgeId e = node.edges + count;
+    clear_edge(e);
+    edges[e].move = move;
+    edges[e].bits = row;
+    if (count_repeats) repeats[e] = 0;
     ++node.edge_count;
     return count;
   }
@@ -174,13 +189,18 @@ class Graph {
   // Hang a child under an edge. A child with several parents changes behind their backs: all its edges become shared.
   void link(NodeId parent, EdgeId edge, NodeId child) {
     edges[edge].child = child;
-    edges[edge].flags &= ~kFrozen;
+    edges[edge].bits &= ~kFrozen;
     Node& node = nodes[child];
     if (node.parent == kNone && child != 0) {
       node.parent = parent;
+      levels[child] = levels[parent] + 1;
       return;
     }
-    edges[edge].flags |= kShared;
+    if (levels[child] != levels[parent] + 1) graded = false;
+    const Node& above = nodes[parent];
+    for (EdgeId e = above.edges; e < above.edges + above.edge_count; ++e)
+      if (e != edge && edges[e].child == child) nodes[parent].flags |= kTwinEdges;
+    edges[edge].bits |= kShared;
     nodes[parent].flags |= kSharedEdges;
     if (node.flags & kManyParents) return;
     node.flags |= kManyParents;
@@ -188,22 +208,18 @@ class Graph {
     Node& first = nodes[node.parent];
     first.flags |= kSharedEdges;
     for (EdgeId e = first.edges; e < first.edges + first.edge_count; ++e)
-      if (edges[e].child == child) edges[e].flags |= kShared;
+      if (edges[e].child == child) edges[e].bits |= kShared;
   }
 
   // Call for the memory of a node's children before it is known which one is needed.
+  template <std::size_t P>
   void prefetch_children(const Node& node) const {
-    for (EdgeId e = node.edges; e < node.edges + node.edge_count; ++e) {
-      const NodeId child = edges[e].child;
-      if (child == kNone) continue;
-      __builtin_prefetch(&nodes[child]);
-      __builtin_prefetch(mean(child));
-    }
+    for (EdgeId e = node.edges; e < node.edges + node.edge_count; ++e) __builtin_prefetch(&nodes.at<2 * P>(edge<P>(e).child));
   }
 
   float reward(EdgeId edge, std::size_t player) const {
-    const std::uint32_t row = edges[edge].reward;
-    return row == kNone ? 0.0f : rewards[row * players + player];
+    const std::uint32_t row = edges[edge].reward();
+    return row == kNoReward ? 0.0f : rewards[row * players + player];
   }
 
   // Find or store a list of outcomes.
@@ -231,12 +247,16 @@ class Graph {
   // Find or store who acts at once with which choices (`ids` of all, `sizes` of each); kNone if the joint choices do not
   // fit into 32 bits.
   std::uint32_t intern(std::uint64_t turn, const std::vector<std::uint32_t>& sizes, const std::vector<std::int32_t>& ids) {
+    if (last_table_ < tables.size()) {  // mostly as at the node before
+      const Table& last = tables[last_table_];
+      if (last.turn == turn && last.sizes == sizes && last.ids == ids) return last_table_;
+    }
     std::uint64_t hash = turn;  // finds candidates; contents are compared
     for (const std::uint32_t size : sizes) hash = hash * kGolden + size;
     for (const std::int32_t id : ids) hash = hash * kGolden + static_cast<std::uint64_t>(id);
     for (auto [place, end] = table_places_.equal_range(hash); place != end; ++place) {
       const Table& known = tables[place->second];
-      if (known.turn == turn && known.sizes == sizes && known.ids == ids) return place->second;
+      if (known.turn == turn && known.sizes == sizes && known.ids == ids) return last_table_ = place->second;
     }
     Table table;
     table.turn = turn;
@@ -254,11 +274,17 @@ class Graph {
       start += size;
     }
     if (shift > 32) return kNone;
+    table.few = sizes.size() == 2 && sizes[0] <= Table::kFew && sizes[1] <= Table::kFew;
     const auto place = static_cast<std::uint32_t>(tables.size());
     table_places_.emplace(hash, place);
     tables.push_back(std::move(table));
     extra_bytes_ += sizes.size() * 32 + ids.size() * 4 + 256;
-    return place;
+    return last_table_ = place;
+  }
+
+  void clear_edge(EdgeId e) {
+    edges[e] = Edge{kNone, 0, 0, kNoReward};
+    for (std::size_t p = 0; p < players; ++p) value(e)[p] = 0.0;
   }
 
   // Give back the block of a node that is about to be cut off.
@@ -267,6 +293,7 @@ class Graph {
   }
 
   bool count_repeats = false;  // whether `repeats` is kept
+  bool graded = true;          // whether all ways to a node have the same length, as where the state counts the moves
 
  private:
   // Blocks hold 1, 2, 4, … edges; one left behind waits in `free_` for the next node that needs its size.
@@ -278,16 +305,12 @@ class Graph {
       free_[size_class].pop_back();
     } else {
       place = static_cast<std::uint32_t>(edges.extend(capacity));
-      edge_visits.extend(capacity);
-      edge_values.extend(capacity * players);
       if (count_repeats) repeats.extend(capacity);
-      std::memset(static_cast<void*>(&edges[place]), 0, capacity * sizeof(Edge));  // views may look at unused edges
-      std::memset(&edge_visits[place], 0, capacity * sizeof(std::uint32_t));
+      for (EdgeId e = place; e < place + capacity; ++e) clear_edge(e);  // views may look at unused ones
     }
     if (node.edge_count > 0) {
-      std::memcpy(&edges[place], &edges[node.edges], node.edge_count * sizeof(Edge));
-      std::memcpy(&edge_visits[place], &edge_visits[node.edges], node.edge_count * sizeof(std::uint32_t));
-      std::memcpy(value(place), value(node.edges), node.edge_count * players * sizeof(double));
+      copy_record(reinterpret_cast<std::byte*>(&edges[place]), reinterpret_cast<const std::byte*>(&edges[node.edges]),
+                  node.edge_count * edges.stride());
       if (count_repeats) std::memcpy(&repeats[place], &repeats[node.edges], node.edge_count * sizeof(std::uint32_t));
       free_[size_class - 1].push_back(node.edges);
     }
@@ -298,6 +321,7 @@ class Graph {
   std::array<std::vector<std::uint32_t>, 32> free_;
   std::map<std::vector<std::uint64_t>, std::uint32_t> interned_;
   std::unordered_multimap<std::uint64_t, std::uint32_t> table_places_;
+  std::uint32_t last_table_ = 0;
   std::size_t extra_bytes_ = 0;
 };
 

@@ -17,23 +17,27 @@ class Index {
   // What the next insertion takes on top of that: nothing, or a table twice as large, made while the old one is still there.
   std::size_t growth() const { return (count_ + 1) * 8 > slots_.size() * 5 ? 2 * slots_.bytes() : 0; }
 
-  // The node whose state equals the one sought, or kEmpty.
+  // The node whose state equals the one sought, or kEmpty; `insert` may follow at once then.
   template <class Equals>
-  std::uint32_t find(std::uint64_t hash, Equals&& equals) const {
+  std::uint32_t find(std::uint64_t hash, Equals&& equals) {
     if (slots_.size() == 0) return kEmpty;
     const auto tag = static_cast<std::uint32_t>(hash >> 32);
-    for (std::size_t at = hash & mask_;; at = (at + 1) & mask_) {
-      const Slot& slot = slots_[at];
+    for (free_ = hash & mask_;; free_ = (free_ + 1) & mask_) {
+      const Slot& slot = slots_[free_];
       if (slot.node == kEmpty) return kEmpty;
       if (slot.tag == tag && equals(slot.node)) return slot.node;
     }
   }
 
-  // Add a node that `find` did not find. `hash_of(node)` gives hashes again when the table grows.
+  // Add a node that `find` has just not found. `hash_of(node)` gives hashes again when the table grows.
   template <class HashOf>
   void insert(std::uint64_t hash, std::uint32_t node, HashOf&& hash_of) {
-    if ((count_ + 1) * 8 > slots_.size() * 5) grow(node, hash_of);
-    place(hash, node);
+    if ((count_ + 1) * 8 > slots_.size() * 5) [[unlikely]] {
+      grow(node, hash_of);
+      place(hash, node);
+    } else {
+      slots_[free_] = {node, static_cast<std::uint32_t>(hash >> 32)};
+    }
     ++count_;
   }
 
@@ -64,7 +68,7 @@ class Index {
   }
 
   template <class HashOf>
-  void grow(std::uint32_t nodes, HashOf&& hash_of) {
+  __attribute__((noinline)) void grow(std::uint32_t nodes, HashOf&& hash_of) {
     const std::size_t size = slots_.size() == 0 ? 64 : slots_.size() * 2;
     Column<Slot> fresh;
     fresh.fill(size, Slot{kEmpty, 0});
@@ -75,6 +79,7 @@ class Index {
 
   Column<Slot> slots_;
   std::size_t mask_ = 0, count_ = 0;
+  std::size_t free_ = 0;  // where the last search for a node ended
 };
 
 }  // namespace anabranch

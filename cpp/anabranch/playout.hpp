@@ -46,8 +46,8 @@ class Search {
         draws_(config.seed, stream, 0),
         graph_(rules),
         position_(graph_.rules),
-        chooser_(config_.selector, config_),
-        joint_chooser_(config_.simultaneous, config_),
+        chooser_(config_.selector, config_, rules.bounds),
+        joint_chooser_(config_.simultaneous, config_, rules.bounds),
         logits_(evaluator.kind == NativeEvaluator::Kind::hashing
                     ? static_cast<std::size_t>(rules.players) * static_cast<std::size_t>(rules.actions)
                     : 0),
@@ -103,26 +103,7 @@ class Search {
 
   // Go on with the playout until it needs opinions from outside (true) or is over (false).
   bool proceed() {
-    while (phase_ != Phase::done) {
-      if (phase_ == Phase::walk) {
-        walk();
-        if (!asked_.empty()) return true;
-      } else if (phase_ == Phase::open) {
-        Visit& visit = visits_.back();
-        while (visit.next < fresh_.size() && graph_.nodes[fresh_[visit.next]].visits > 0) ++visit.next;
-        if (visit.next < fresh_.size()) {
-          push_visit(fresh_[visit.next++]);
-          phase_ = Phase::walk;
-        } else {
-          phase_ = Phase::back;
-        }
-      } else {
-        back();
-        phase_ = visits_.empty() ? Phase::done : Phase::open;
-      }
-    }
-    playing_ = false;
-    return false;
+    return with_players(graph_.players, [this](auto players) { return proceed<players()>(); });
   }
 
   // Give the opinions asked for, in order: `logits` per request [players × actions] (nullptr: every choice equally likely) and
@@ -145,7 +126,7 @@ class Search {
       graph_.nodes[entry->node].visits = entry->visits;
       std::copy_n(entry->mean.begin(), graph_.players, graph_.mean(entry->node));
       const EdgeId first = graph_.nodes[entry->node].edges;
-      for (const auto& [place, visits] : entry->edges) graph_.edge_visits[first + place] = visits;
+      for (const auto& [place, visits] : entry->edges) graph_.edges[first + place].visits = visits;
       if (entry->walked != kNone) std::copy_n(entry->value.begin(), graph_.players, graph_.value(first + entry->walked));
     }
     for (const NodeId id : settled_) {
@@ -154,15 +135,15 @@ class Search {
       std::fill_n(graph_.mean(id), 2 * graph_.players, 0.0);
     }
     for (const auto& [node, place] : repeated_) --graph_.repeats[graph_.nodes[node].edges + place];
-    for (auto added = added_.rbegin(); added != added_.rend(); ++added) {
-      Node& node = graph_.nodes[*added];
+    for (std::size_t i = added_.size(); i > 0; --i) {
+      Node& node = graph_.nodes[added_[i - 1]];
       --node.edge_count;
-      graph_.edges[node.edges + node.edge_count] = Edge{kNone, 0, kNone, 0};
+      graph_.clear_edge(node.edges + node.edge_count);
     }
     for (std::size_t i = 0; i < thawed_.size(); ++i) {
       const EdgeId e = graph_.nodes[thawed_[i].first].edges + thawed_[i].second;
       graph_.edges[e].child = kNone;
-      graph_.edges[e].flags = kFrozen;
+      graph_.edges[e].bits = (graph_.edges[e].bits & kNoReward) | kFrozen;
       std::copy_n(&thawed_values_[i * graph_.players], graph_.players, graph_.value(e));
     }
     for (const PathStep& step : path_) graph_.nodes[step.node].flags &= static_cast<std::uint8_t>(~kOnPath);
@@ -171,10 +152,10 @@ class Search {
     graph_.priors.cut(first_prior_);
     graph_.low = low_;
     graph_.high = high_;
-    path_.clear();
-    visits_.clear();
-    fresh_.clear();
-    drawn_.clear();
+    path_.cut(0);
+    visits_.cut(0);
+    fresh_.cut(0);
+    drawn_.cut(0);
     asked_.clear();
     reaching_ = {kNone, kNone};
     phase_ = Phase::done;
@@ -183,7 +164,7 @@ class Search {
   // The actions from the root down to where the playout is now.
   std::vector<std::vector<std::int32_t>> line() {
     std::vector<std::vector<std::int32_t>> actions;
-    std::vector<PathStep> steps = path_;
+    std::vector<PathStep> steps(path_.begin(), path_.end());
     for (std::size_t i = 0; i + 1 < steps.size(); ++i) {  // an opened node: which of its children is being visited?
       const Node& node = graph_.nodes[steps[i].node];
       for (std::uint32_t e = 0; steps[i].place == kNone && e < node.edge_count; ++e)
@@ -243,7 +224,7 @@ class Search {
       low_ = graph_.low;
       high_ = graph_.high;
     }
-    added_.clear();
+    added_.cut(0);
     thawed_.clear();
     thawed_values_.clear();
     repeated_.clear();
@@ -252,79 +233,119 @@ class Search {
     asked_.clear();
   }
 
-  void push_visit(NodeId at) { visits_.push_back({path_.size(), fresh_.size(), drawn_.size(), fresh_.size(), at}); }
+  void push_visit(NodeId at) { visits_.push({path_.size(), fresh_.size(), drawn_.size(), fresh_.size(), at}); }
+
+  template <std::size_t P>
+  [[gnu::always_inline]] bool proceed() {
+    while (phase_ != Phase::done) {
+      if (phase_ == Phase::walk) {
+        walk<P>();
+        if (!asked_.empty()) return true;
+      } else if (phase_ == Phase::open) {
+        Visit& visit = visits_.back();
+        while (visit.next < fresh_.size() && graph_.nodes[fresh_[visit.next]].visits > 0) ++visit.next;
+        if (visit.next < fresh_.size()) {
+          push_visit(fresh_[visit.next++]);
+          phase_ = Phase::walk;
+        } else {
+          phase_ = Phase::back;
+        }
+      } else {
+        back<P>();
+        phase_ = visits_.empty() ? Phase::done : Phase::open;
+      }
+    }
+    playing_ = false;
+    return false;
+  }
 
   // Walk down to where the playout ends; the next phase is then `back` or `open`.
+  template <std::size_t P>
   void walk() {
     NodeId at = visits_.back().at;
     phase_ = Phase::back;
     for (;;) {
-      const Kind kind = graph_.nodes[at].kind;
-      if (kind == Kind::over) return;
-      if (kind == Kind::decision && graph_.nodes[at].visits == 0) {
-        ask_node(at);
-        return;
+      Node& node = graph_.node<P>(at);
+      std::uint32_t place;
+      if (node.kind == Kind::decision) [[likely]] {
+        if (node.visits == 0) {
+          ask_node(at);
+          return;
+        }
+        node.flags |= kOnPath;
+        path_.push({at, kNone});
+        place = select<P>(at);
+      } else {
+        if (node.kind == Kind::over) return;
+        node.flags |= kOnPath;
+        path_.push({at, kNone});
+        if (node.visits == 0 && opens_at_once(at)) {
+          open(at);
+          phase_ = Phase::open;
+          return;
+        }
+        place = draw(at);
       }
-      graph_.nodes[at].flags |= kOnPath;
-      if (kind == Kind::chance && graph_.nodes[at].visits == 0 && opens_at_once(at)) {
-        path_.push_back({at, kNone});
-        open(at);
-        phase_ = Phase::open;
-        return;
-      }
-      path_.push_back({at, kNone});
-      const std::uint32_t place = kind == Kind::chance ? draw(at) : select(at);
-      if (place == kNone) {  // no room for an edge: the playout ends before this node, which lends its Q
-        path_.pop_back();
+      if (place == kNone) [[unlikely]] {  // no room for an edge: the playout ends before this node, which lends its Q
+        path_.pop();
         graph_.nodes[at].flags &= static_cast<std::uint8_t>(~kOnPath);
-        refresh(graph_, at, config_, keep_range_);
+        refresh(graph_, graph_.nodes[at], config_, keep_range_);
         return;
       }
       path_.back().place = place;
-      const Node& node = graph_.nodes[at];
-      const Edge edge = graph_.edges[node.edges + place];
-      if (edge.child == kNone) return;  // frozen, or about to be
-      const Node& child = graph_.nodes[edge.child];
-      if (child.flags & kOnPath) {
+      const NodeId child_id = graph_.edge<P>(graph_.node<P>(at).edges + place).child;
+      if (child_id == kNone) return;  // frozen, or about to be
+      Node& child = graph_.node<P>(child_id);
+      if (child.flags & kOnPath) [[unlikely]] {
         repeat(at, place);
         return;
       }
-      if (kind == Kind::decision && config_.stop && static_cast<double>(child.visits) > config_.rho * graph_.edge_visits[node.edges + place] &&
-          (config_.leak == 0.0 ||
-           draws_.uniform(Purpose::leak, 0, graph_.hashes[at], node.visits) >= config_.leak)) {
-        if (visits_.size() > 1) remember(edge.child);
-        refresh(graph_, edge.child, config_, keep_range_);
+      if (config_.stop && stops(at, place, child)) {
+        if (visits_.size() > 1) remember(child_id);
+        refresh(graph_, child, config_, keep_range_);
         return;
       }
-      at = edge.child;
+      at = child_id;
     }
   }
 
-  // Add one to each edge walked and recompute each node, leaf first.
+  // Whether a playout ends at a child that has seen more visits than the edge to it.
+  __attribute__((noinline)) bool stops(NodeId at, std::uint32_t place, const Node& child) const {
+    const Node& node = graph_.nodes[at];
+    return node.kind == Kind::decision && static_cast<double>(child.visits) > config_.rho * graph_.edges[node.edges + place].visits &&
+           (config_.leak == 0.0 || draws_.uniform(Purpose::leak, 0, graph_.hashes[at], node.visits) >= config_.leak);
+  }
+
+  // Add one to each edge walked and recompute each node, leaf first. `select` has just read a decision's shared children,
+  // and in a graded graph nothing since then has changed any of them but the one walked to: what changed lies deeper.
+  // Only a second edge to that one is left to read.
+  template <std::size_t P>
   void back() {
     const Visit visit = visits_.back();
+    const bool known = graph_.graded && !keep_range_;
     const bool nested = visits_.size() > 1;
     for (std::size_t i = path_.size(); i > visit.path; --i) {
       const PathStep step = path_[i - 1];
-      Node& node = graph_.nodes[step.node];
-      if (nested) remember(step, visit);
-      if (step.place != kNone) {
+      Node& node = graph_.node<P>(step.node);
+      if (nested) [[unlikely]] remember(step, visit);
+      if (step.place != kNone) [[likely]] {
         const EdgeId e = node.edges + step.place;
-        ++graph_.edge_visits[e];
-        ++node.visits;
-        if (graph_.edges[e].child != kNone) read_child(graph_, e, discount_of(node, config_), config_);
+        Edge& edge = graph_.edge<P>(e);
+        ++edge.visits;
+        if (edge.child != kNone) read_child<P>(graph_, e, discount_of(node, config_), config_);
       } else {
-        for (std::size_t d = visit.drawn; d < drawn_.size(); ++d) ++graph_.edge_visits[node.edges + drawn_[d]];
-        ++node.visits;
+        for (std::size_t d = visit.drawn; d < drawn_.size(); ++d) ++graph_.edges[node.edges + drawn_[d]].visits;
         read_children(graph_, node, config_);
       }
+      ++node.visits;
       node.flags &= static_cast<std::uint8_t>(~kOnPath);
-      refresh(graph_, step.node, config_, keep_range_);
+      if (known && node.kind == Kind::decision && !(node.flags & kTwinEdges)) [[likely]] refresh_decision<P>(graph_, node);
+      else refresh<P>(graph_, node, config_, keep_range_);
     }
-    path_.resize(visit.path);
-    fresh_.resize(visit.fresh);
-    drawn_.resize(visit.drawn);
-    visits_.pop_back();
+    path_.cut(visit.path);
+    fresh_.cut(visit.fresh);
+    drawn_.cut(visit.drawn);
+    visits_.pop();
   }
 
   // What nested visits change must be known to `undo`, since visits after them may fail.
@@ -341,35 +362,44 @@ class Search {
       const double* value = graph_.value(first + step.place);
       before.walked = step.place;
       before.value.assign(value, value + graph_.players);
-      before.edges.emplace_back(step.place, graph_.edge_visits[first + step.place]);
+      before.edges.emplace_back(step.place, graph_.edges[first + step.place].visits);
     }
     for (std::size_t d = visit.drawn; step.place == kNone && d < drawn_.size(); ++d)
-      before.edges.emplace_back(drawn_[d], graph_.edge_visits[first + drawn_[d]]);
+      before.edges.emplace_back(drawn_[d], graph_.edges[first + drawn_[d]].visits);
   }
 
   // Decisions
 
-  std::uint32_t select(NodeId at) {
-    Node& node = graph_.nodes[at];
-    if (graph_.size() > kCached) graph_.prefetch_children(node);
-    read_shared(graph_, node, config_);
-    std::uint32_t place = kNone, move;
-    if (node.acting == 1) {
-      bool read = false;
-      if (node.choices == 0) {  // most nodes are never selected at, so nobody asked yet what is legal
-        load(at);
-        node.choices = static_cast<std::uint32_t>(position_.count_choices(node.mover));
-        read = true;
-      }
-      move = chooser_.choose(graph_, at, draws_, place);
-      if (place != kNone || has_no_room(at)) return place;
-      if (!read) load(at);
-      std::fill(position_.actions.begin(), position_.actions.end(), kIdle);
-      position_.actions[node.mover] = read ? position_.counted(move) : position_.choice(node.mover, move);
-    } else {
-      move = joint_chooser_.choose_jointly(graph_, at, draws_, place);
-      if (place != kNone || has_no_room(at)) return place;
+  // Choose at a decision node: the place of the edge taken, which may be new; kNone if there is no room for a new one.
+  template <std::size_t P>
+  [[gnu::always_inline]] std::uint32_t select(NodeId at) {
+    Node& node = graph_.node<P>(at);
+    if (graph_.size() > kCached) graph_.prefetch_children<P>(node);
+    read_shared<P>(graph_, node, config_);
+    std::uint32_t place = kNone;
+    if (node.acting > 1) [[unlikely]] {
+      const std::uint32_t move = joint_chooser_.choose_jointly<P>(graph_, at, node, draws_, place);
+      return place != kNone ? place : enter(at, move, false);
+    }
+    bool counted = false;
+    if (node.choices == 0) [[unlikely]] {  // most nodes are never selected at, so nobody asked yet what is legal
       load(at);
+      node.choices = static_cast<std::uint32_t>(position_.count_choices(node.mover));
+      counted = true;
+    }
+    const std::uint32_t move = chooser_.choose<P>(graph_, at, node, draws_, place);
+    return place != kNone ? place : enter(at, move, counted);
+  }
+
+  // Make the edge of a move nobody took before; `counted` if the node's state is in hand and its choices were just counted.
+  __attribute__((noinline)) std::uint32_t enter(NodeId at, std::uint32_t move, bool counted) {
+    if (has_no_room(at)) return kNone;
+    if (!counted) load(at);
+    if (counted) {
+      std::fill(position_.actions.begin(), position_.actions.end(), kIdle);
+      const std::uint8_t mover = graph_.nodes[at].mover;
+      position_.actions[mover] = position_.counted(move);
+    } else {
       spread_move(at, move);
     }
     step(at);
@@ -426,7 +456,7 @@ class Search {
     for (std::size_t i = 0; i < count; ++i) {
       const auto number = static_cast<std::uint32_t>(i + 1);
       const std::uint32_t place = exact ? outcome(at, static_cast<std::uint32_t>(i), 0) : outcome(at, outcome_index(at, number), number);
-      if (!exact) drawn_.push_back(place);
+      if (!exact) drawn_.push(place);
       const NodeId child = graph_.edges[graph_.nodes[at].edges + place].child;
       if (child == kNone) continue;
       if ((graph_.nodes[child].flags & kOnPath) && !(exact && config_.cycles != Cycles::refused)) repeat(at, place);
@@ -436,7 +466,7 @@ class Search {
     }
     for (const NodeId child : unknown) {
       if (graph_.nodes[child].kind == Kind::decision) ask_node(child);
-      else if (child >= before) fresh_.push_back(child);
+      else if (child >= before) fresh_.push(child);
     }
   }
 
@@ -445,7 +475,7 @@ class Search {
     std::uint32_t drawn = node.visits;
     if (!(node.flags & kExact)) {
       drawn = 0;
-      for (EdgeId e = node.edges; e < node.edges + node.edge_count; ++e) drawn += graph_.edge_visits[e];
+      for (EdgeId e = node.edges; e < node.edges + node.edge_count; ++e) drawn += graph_.edges[e].visits;
     }
     return outcome(at, outcome_index(at, drawn + 1), drawn + 1);
   }
@@ -479,7 +509,7 @@ class Search {
     std::uint32_t place = kNone;
     for (std::uint32_t e = 0; e < node.edge_count; ++e)
       if (graph_.edges[node.edges + e].move == index) place = e;
-    if (place != kNone && !((graph_.edges[node.edges + place].flags & kFrozen) && room)) return place;
+    if (place != kNone && !((graph_.edges[node.edges + place].is(kFrozen)) && room)) return place;
     if (place == kNone && has_no_room(at)) return kNone;
     load(at);
     position_.set_outcome(graph_.rules.chance ? graph_.distributions[node.choices].outcomes[index] : static_cast<std::int32_t>(index));
@@ -507,7 +537,7 @@ class Search {
   // Append an edge to the state in hand: to its node, found or made; frozen where there is no room for one.
   [[gnu::always_inline]] std::uint32_t attach_new(NodeId at, std::uint32_t move, bool room) {
     const std::uint32_t place = graph_.add_edge(at, move, position_.rewards.data());
-    added_.push_back(at);
+    added_.push(at);
     reaching_ = {at, place};
     if (!(room && attach(at, place, move))) judge(at, place, move);
     reaching_.node = kNone;
@@ -560,7 +590,7 @@ class Search {
     return graph_.rules.key ? graph_.keys.offer(position_.key()) : hash;
   }
 
-  NodeId find(std::uint64_t hash) const {
+  NodeId find(std::uint64_t hash) {
     if (!config_.merge) return kNone;
     const States& compared = graph_.rules.key ? graph_.keys : graph_.states;
     return graph_.index.find(hash & config_.hash_mask, [&](NodeId id) { return compared.equals(id); });
@@ -632,8 +662,8 @@ class Search {
     if (config_.merge) graph_.index.remove(index_hash(last), last);
     graph_.release_edges(graph_.nodes[last]);
     graph_.nodes.cut(last);
-    graph_.values.cut(last * 2 * graph_.players);
     graph_.hashes.cut(last);
+    graph_.levels.cut(last);
     if (graph_.rules.bounds) graph_.ranges.cut(last * 2 * graph_.players);
     graph_.states.cut(last);
     if (graph_.rules.key) graph_.keys.cut(last);
@@ -667,7 +697,7 @@ class Search {
       else key = hash;
     }
     if (evaluator_.kind == NativeEvaluator::Kind::none) {
-      graph_.edges[graph_.nodes[at].edges + place].flags |= kFrozen;  // from now on; its value comes with the answer
+      graph_.edges[graph_.nodes[at].edges + place].bits |= kFrozen;  // from now on; its value comes with the answer
       asked_.push_back({kNone, key, at, place, {position_.state(), position_.state() + graph_.rules.state_size}, std::move(collected)});
       return;
     }
@@ -678,7 +708,7 @@ class Search {
 
   void freeze(NodeId at, std::uint32_t place, const double* collected, const double* worth) {
     const EdgeId e = graph_.nodes[at].edges + place;
-    graph_.edges[e].flags |= kFrozen;
+    graph_.edges[e].bits |= kFrozen;
     const double discount = discount_of(graph_.nodes[at], config_);
     for (std::size_t p = 0; p < graph_.players; ++p)
       graph_.value(e)[p] = static_cast<double>(graph_.reward(e, p)) + discount * (collected[p] + worth[p]);
@@ -716,14 +746,24 @@ class Search {
 
   // The mean of the rollouts from the state in hand, into `values_`. Each has numbers and a result of its own, so it does
   // not matter who plays it; results are added up in order.
-  __attribute__((noinline)) void roll_out(std::uint64_t key) {
-    const auto count = static_cast<std::size_t>(evaluator_.count);
+  void roll_out(std::uint64_t key) {
     const std::uint64_t base = fold(draws_.evaluation(), key);
+    if (evaluator_.count == 1 && evaluator_.rollout) [[likely]] {
+      for (double& value : values_) value = 0.0;
+      if (play_rollout(position_.state(), fold(base, 0), buffers_[0], values_.data())) [[likely]] return;
+    }
+    roll_out_many(base);
+  }
+
+  __attribute__((noinline)) void roll_out_many(std::uint64_t base) {
+    const auto count = static_cast<std::size_t>(evaluator_.count);
     start_.assign(position_.state(), position_.state() + graph_.rules.state_size);
     totals_.assign(count * graph_.players, 0.0);
     failed_.assign(count, evaluator_.rollout == nullptr);
     if (evaluator_.rollout) {
-      const auto play = [this, base](std::size_t i, std::size_t member) { failed_[i] = !play_rollout(i, base, buffers_[member]); };
+      const auto play = [this, base](std::size_t i, std::size_t member) {
+        failed_[i] = !play_rollout(start_.data(), fold(base, i), buffers_[member], &totals_[i * graph_.players]);
+      };
       if (team_ && count > 1) team_->each(count, play);
       else
         for (std::size_t i = 0; i < count; ++i) play(i, 0);
@@ -741,13 +781,11 @@ class Search {
     position_.set(start_.data());
   }
 
-  // One compiled rollout; false if something failed.
-  bool play_rollout(std::size_t i, std::uint64_t base, RolloutBuffers& b) {
-    std::memcpy(b.state.data(), start_.data(), start_.size());
-    std::uint64_t random = fold(base, i);
+  // One compiled rollout from a state; false if something failed.
+  bool play_rollout(const std::byte* start, std::uint64_t random, RolloutBuffers& b, double* totals) const {
+    copy_record(reinterpret_cast<std::byte*>(b.state.data()), start, graph_.rules.state_size);
     std::int64_t result = 0;
     void* error = nullptr;
-    double* totals = &totals_[i * graph_.players];
     return evaluator_.rollout(&result, &error, graph_.rules.instance, b.state.data(), &random, evaluator_.max_depth, config_.discount,
                               b.ids.data(), b.joint.data(), b.outcomes.data(), b.chances.data(), b.rewards.data(), totals) == 0 &&
            result == 0 && finite(totals, graph_.rules.players);
@@ -790,7 +828,7 @@ class Search {
     store_prior(sums_.data(), sums_.size(), &graph_.priors[at]);
   }
 
-  static constexpr std::size_t kCached = 16384;  // nodes of a graph that stays in the processor's caches anyway
+  static constexpr std::size_t kCached = 4096;  // nodes of a graph that stays in the processor's caches anyway
   static constexpr std::size_t kReserve = 4096;  // what one playout may add to a graph that is nearly full
 
   const Config config_;
@@ -804,10 +842,10 @@ class Search {
   Phase phase_ = Phase::done;
 
   // The playout in progress.
-  std::vector<PathStep> path_;
-  std::vector<Visit> visits_;
-  std::vector<NodeId> fresh_;        // chance children an opened node wants visited
-  std::vector<std::uint32_t> drawn_;  // places of the edges an opened node drew
+  Column<PathStep> path_;
+  Column<Visit> visits_;
+  Column<NodeId> fresh_;         // chance children an opened node wants visited
+  Column<std::uint32_t> drawn_;  // places of the edges an opened node drew
   std::vector<Request> asked_;
 
   // What `undo` needs.
@@ -815,7 +853,7 @@ class Search {
   bool playing_ = false;         // whether a playout is in progress
   bool crowded_ = false;         // whether the memory was used up when it began
   PathStep reaching_{kNone, kNone};  // the edge whose state is in hand, where it is not yet part of the path
-  std::vector<NodeId> added_;    // owners of new edges, in order
+  Column<NodeId> added_;         // owners of new edges, in order
   std::vector<NodeId> settled_;  // nodes from before the playout that got their opinion in it: the root
   std::vector<std::pair<NodeId, std::uint32_t>> thawed_, repeated_;
   std::vector<double> thawed_values_, low_, high_;

@@ -43,7 +43,11 @@ constexpr std::uint64_t place_of(std::size_t index) { return index < kPlaces.siz
 inline std::uint64_t key_of_bytes(const std::byte* data, std::size_t size) {
   std::uint64_t total = 0, word = 0;
   std::size_t index = 0;
-  for (; index + 1 <= size / 8; ++index) {
+  for (const std::size_t few = size / 8 < kPlaces.size() ? size / 8 : kPlaces.size(); index < few; ++index) {
+    std::memcpy(&word, data + index * 8, 8);
+    total += mix(word ^ kPlaces[index]);
+  }
+  for (; index < size / 8; ++index) {
     std::memcpy(&word, data + index * 8, 8);
     total += mix(word ^ place_of(index));
   }
@@ -65,7 +69,11 @@ struct Random {
   constexpr std::uint64_t next() { return mix(word += kGolden); }
   constexpr double uniform() { return unit(next()); }
   // An integer in [0, n), n < 2^31.
-  constexpr std::int32_t below(std::int32_t n) { return static_cast<std::int32_t>(uniform() * n); }
+  constexpr std::int32_t below(std::int32_t n) {
+    const std::uint64_t bits = next() >> 11;
+    if (n < 2048) return static_cast<std::int32_t>(bits * static_cast<std::uint64_t>(n) >> 53);
+    return static_cast<std::int32_t>(static_cast<double>(bits) * 0x1p-53 * n);
+  }
 };
 
 }  // namespace anabranch

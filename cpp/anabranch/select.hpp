@@ -7,6 +7,7 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "anabranch/backup.hpp"
@@ -35,27 +36,29 @@ inline void store_prior(const double* prior, std::size_t size, float* stored) {
 }
 
 class Chooser {
+  static constexpr std::uint32_t kFew = 64;  // choices that fit into a set of bits
+
  public:
-  Chooser(const Selector& selector, const Config& config)
+  Chooser(const Selector& selector, const Config& config, bool bounds)
       : selector_(selector),
         config_(config),
         declared_(interval(config.returns_low, config.returns_high, 2.0, -1.0, -1.0)),
+        by_range_(selector.scale == Scale::range && !bounds),
         plain_(selector.rule == Rule::puct && selector.w0 == 0.0 && !selector.random_ties),
         factors_(selector.factors ? selector.factors->data() : nullptr),
         factor_count_(selector.factors ? static_cast<std::uint32_t>(selector.factors->size()) : 0) {}
 
   // The choice of the only acting player; `place` is its edge's place in the block, kNone if nobody took it before.
-  std::uint32_t choose(const Graph& g, NodeId id, const Draws& draws, std::uint32_t& place) {
-    const Node& node = g.nodes[id];
-    if (plain_ && node.choices <= 64) [[likely]] return choose_among_few(g, id, place);
+  template <std::size_t P>
+  std::uint32_t choose(const Graph& g, NodeId id, const Node& node, const Draws& draws, std::uint32_t& place) {
+    if (plain_ && node.choices <= kFew) [[likely]] return choose_among_few<P>(g, id, node, place);
     const std::size_t size = node.choices, player = node.mover;
     clear(size);
-    const Edge* edges = g.edges.data() + node.edges;
-    for (std::uint32_t e = 0; e < node.edge_count; ++e) {
-      const std::uint32_t choice = edges[e].move;
-      visits_[choice] = g.edge_visits[node.edges + e];
-      values_[choice] = g.value(node.edges + e)[player];
-      places_[choice] = e;
+    const Edge* edge = &g.edge<P>(node.edges);
+    for (std::uint32_t e = 0; e < node.edge_count; ++e, edge = further(edge, edge_stride<P>(g))) {
+      visits_[edge->move] = edge->visits;
+      values_[edge->move] = doubles_of(edge)[player];
+      places_[edge->move] = e;
     }
     const float* prior = node.priors == kNone ? nullptr : &g.priors[node.priors];
     const std::uint32_t best = best_choice(g, id, player, size, {visits_.data(), values_.data()}, prior, node.visits - 1, draws);
@@ -64,11 +67,12 @@ class Chooser {
   }
 
   // The joint choice of several acting players, packed as edges pack it.
-  std::uint32_t choose_jointly(const Graph& g, NodeId id, const Draws& draws, std::uint32_t& place) {
-    const Node& node = g.nodes[id];
+  template <std::size_t P>
+  std::uint32_t choose_jointly(const Graph& g, NodeId id, const Node& node, const Draws& draws, std::uint32_t& place) {
     const Table& table = g.tables[node.choices];
     std::uint32_t move = 0;
-    if (selector_.weights == Weights::d) gather(g, node, table);
+    if (plain_ && table.few && selector_.weights == Weights::d) return choose_as_pair<P>(g, id, node, table, place);
+    if (selector_.weights == Weights::d) gather<P>(g, node, table);
     for (std::size_t i = 0; i < table.sizes.size(); ++i) {
       if (selector_.weights != Weights::d) weigh_others(g, node, table, i);
       const float* prior = node.priors == kNone ? nullptr : &g.priors[node.priors + table.starts[i]];
@@ -76,8 +80,39 @@ class Chooser {
       move |= best_choice(g, id, table.players[i], table.sizes[i], seen, prior, node.visits - 1, draws) << table.shifts[i];
     }
     place = kNone;
-    for (std::uint32_t e = 0; e < node.edge_count; ++e)
-      if (g.edges[node.edges + e].move == move) place = e;
+    const Edge* edge = &g.edge<P>(node.edges);
+    for (std::uint32_t e = 0; e < node.edge_count; ++e, edge = further(edge, edge_stride<P>(g)))
+      if (edge->move == move) place = e;
+    return move;
+  }
+
+  // The plain case of the same: two players with few choices each. Same sums in the same order, in arrays on the stack.
+  template <std::size_t P>
+  std::uint32_t choose_as_pair(const Graph& g, NodeId id, const Node& node, const Table& table, std::uint32_t& place) {
+    struct Sum {
+      double value, visits;
+    };
+    Sum first[Table::kFew], second[Table::kFew];
+    for (std::uint32_t a = 0; a < table.sizes[0]; ++a) first[a] = {0.0, 0.0};
+    for (std::uint32_t b = 0; b < table.sizes[1]; ++b) second[b] = {0.0, 0.0};
+    const std::uint32_t shift = table.shifts[1], mask = table.masks[0], other_mask = table.masks[1];
+    const std::size_t one = table.players[0], other = table.players[1];
+    const Edge* edge = &g.edge<P>(node.edges);
+    for (std::uint32_t e = 0; e < node.edge_count; ++e, edge = further(edge, edge_stride<P>(g))) {
+      const double visits = static_cast<std::int32_t>(edge->visits);
+      Sum& a = first[edge->move & mask];
+      Sum& b = second[edge->move >> shift & other_mask];
+      a.value += visits * doubles_of(edge)[one];
+      a.visits += visits;
+      b.value += visits * doubles_of(edge)[other];
+      b.visits += visits;
+    }
+    const std::uint32_t mine = best_of_few(g, id, node, table, 0, first), theirs = best_of_few(g, id, node, table, 1, second);
+    const std::uint32_t move = mine | theirs << shift;
+    std::uint32_t at = kNone;
+    edge = &g.edge<P>(node.edges);
+    for (std::uint32_t e = 0; e < node.edge_count; ++e, edge = further(edge, edge_stride<P>(g))) at = edge->move == move ? e : at;
+    place = at;
     return move;
   }
 
@@ -114,54 +149,120 @@ class Chooser {
     double operator()(double q) const { return (q - low) * factor + shift; }
   };
 
-  // The plain case without scratch arrays: PUCT over at most 64 choices. Tried choices are scored edge by edge; of the
-  // untried only the first can win where all are equally likely. Same scores and ties as `best_choice`.
-  std::uint32_t choose_among_few(const Graph& g, NodeId id, std::uint32_t& place) {
-    const Node& node = g.nodes[id];
-    const std::uint32_t size = node.choices, count = node.edge_count;
-    const double mean = g.mean(id)[node.mover];
-    Map map = declared_;
-    if (selector_.scale == Scale::node) {
-      double low = mean, high = mean;
-      for (EdgeId e = node.edges; e < node.edges + count; ++e) {
-        const double q = g.value(e)[node.mover];
-        low = q < low ? q : low;
-        high = q > high ? q : high;
-      }
-      map = interval(low, high, 1.0, 0.0, 0.0);
-    } else if (selector_.scale != Scale::range || g.rules.bounds) {
-      map = scale(g, id, node.mover, 0, {});
+  // `best_choice` over sums of visits and of visits times value.
+  template <class Sum>
+  std::uint32_t best_of_few(const Graph& g, NodeId id, const Node& node, const Table& table, std::size_t index, const Sum* sums) {
+    const std::size_t player = table.players[index];
+    const std::uint32_t size = table.sizes[index];
+    const double mean = doubles_of(&node)[player], factor = factor_of(node.visits - 1);
+    const float* const prior = node.priors == kNone ? nullptr : &g.priors[node.priors + table.starts[index]];
+    const Equal& equal = equal_choices(size);
+    double values[Table::kFew], gains[Table::kFew], low = mean, high = mean, mass = 0.0;
+    std::uint32_t tried = 0;
+    for (std::uint32_t a = 0; a < size; ++a) {
+      const double p = prior ? static_cast<double>(prior[a]) : equal.prior;
+      gains[a] = factor * p;
+      const bool seen = sums[a].visits > 0.0;
+      const double q = seen ? sums[a].value / sums[a].visits : mean;
+      values[a] = q;
+      low = q < low ? q : low;
+      high = q > high ? q : high;
+      mass += seen ? p : 0.0;
+      tried += seen;
     }
-    const double factor = factor_of(node.visits - 1);
-    const float* prior = node.priors == kNone ? nullptr : &g.priors[node.priors];
-    const double bonus = prior ? 0.0 : factor * static_cast<double>(uniform_prior(size));
-    const Edge* edges = g.edges.data() + node.edges;
-    const std::uint32_t* visits = g.edge_visits.data() + node.edges;
-    const double* q = g.value(node.edges) + node.mover;
-    const std::size_t players = g.players;
+    const Map map = by_range_                            ? declared_
+                    : selector_.scale == Scale::node ? interval(low, high, 1.0, 0.0, 0.0)
+                                                     : scale(g, id, player, 0, {});
+    const double untried = tried == size ? 0.0 : first_play_of(map, map(mean), prior ? std::sqrt(mass) : equal.roots[tried]);
     double top = -HUGE_VAL;
     std::uint32_t best = 0;
+    for (std::uint32_t a = 0; a < size; ++a) {
+      const double worth = sums[a].visits > 0.0 ? map(values[a]) : untried;
+      const double score = worth + gains[a] / (1.0 + sums[a].visits);
+      best = score > top ? a : best;
+      top = score > top ? score : top;
+    }
+    return best;
+  }
+
+  // What is the same for all nodes with so many equally likely choices: the prior of one, and the roots of the mass of the
+  // first n of them, added up one by one as sums run everywhere.
+  struct Equal {
+    double prior = 0.0;
+    std::array<double, kFew + 1> roots{};
+  };
+
+  const Equal& equal_choices(std::uint32_t size) {
+    if (!equal_[size]) [[unlikely]] make_equal(size);
+    return *equal_[size];
+  }
+
+  __attribute__((noinline)) void make_equal(std::uint32_t size) {
+    auto made = std::make_unique<Equal>();
+    made->prior = static_cast<double>(uniform_prior(size));
+    double mass = 0.0;
+    for (std::uint32_t n = 0; n <= size; ++n, mass += made->prior) made->roots[n] = std::sqrt(mass);
+    equal_[size] = std::move(made);
+  }
+
+  // The plain case without scratch arrays: PUCT over at most 64 choices. Tried choices are scored edge by edge; of the
+  // untried only the first can win where all are equally likely. Same scores and ties as `best_choice`.
+  template <std::size_t P>
+  [[gnu::always_inline]] std::uint32_t choose_among_few(const Graph& g, NodeId id, const Node& node, std::uint32_t& place) {
+    const std::uint32_t size = node.choices, count = node.edge_count;
+    const std::size_t mover = node.mover;
+    const double mean = doubles_of(&node)[mover];
+    const Edge* const edges = &g.edge<P>(node.edges);
+    const Map map = by_range_ ? declared_ : other_scale<P>(g, id, node);
+    const double factor = factor_of(node.visits - 1);
+    if (node.priors != kNone) return choose_by_prior<P>(g, node, map, factor, place);
+    const Equal& equal = equal_choices(size);
+    const double bonus = factor * equal.prior;
+    // Equally likely choices are tried in ascending order, because the first of equals wins: edge e is choice e.
+    double top = -HUGE_VAL;
+    std::uint32_t best = 0;
+    const Edge* edge = edges;
+    for (std::uint32_t e = 0; e < count; ++e, edge = further(edge, edge_stride<P>(g))) {
+      const double score = map(doubles_of(edge)[mover]) + bonus / (1.0 + static_cast<double>(static_cast<std::int32_t>(edge->visits)));
+      best = score > top ? e : best;
+      top = score > top ? score : top;
+    }
+    if (count < size && first_play_of(map, map(mean), equal.roots[count]) + bonus > top) {
+      place = kNone;
+      return count;
+    }
+    place = best;
+    return best;
+  }
+
+  template <std::size_t P>
+  std::uint32_t choose_by_prior(const Graph& g, const Node& node, const Map& map, double factor, std::uint32_t& place) {
+    const std::uint32_t size = node.choices, count = node.edge_count;
+    const float* const prior = &g.priors[node.priors];
+    double top = -HUGE_VAL, mass = 0.0;
+    std::uint32_t best = 0;
+    std::uint64_t tried = 0;
     place = kNone;
-    for (std::uint32_t e = 0; e < count; ++e) {
-      const double gain = prior ? factor * static_cast<double>(prior[edges[e].move]) : bonus;
-      const double score = map(q[e * players]) + gain / (1.0 + static_cast<double>(static_cast<std::int32_t>(visits[e])));
+    const Edge* edge = &g.edge<P>(node.edges);
+    for (std::uint32_t e = 0; e < count; ++e, edge = further(edge, edge_stride<P>(g))) {
+      const std::uint32_t move = edge->move;
+      const double gain = factor * static_cast<double>(prior[move]);
+      const double score = map(doubles_of(edge)[node.mover]) + gain / (1.0 + static_cast<double>(static_cast<std::int32_t>(edge->visits)));
+      tried |= std::uint64_t{1} << move;
       if (score < top) continue;
-      if (score > top || edges[e].move < best) {
+      if (score > top || move < best) {
         top = score;
-        best = edges[e].move;
+        best = move;
         place = e;
       }
     }
     if (count == size) return best;
-    std::uint64_t tried = 0;
-    for (std::uint32_t e = 0; e < count; ++e) tried |= std::uint64_t{1} << edges[e].move;
-    const double first = first_play_of(map, map(mean), prior, tried, size, count);
-    std::uint64_t untried = ~tried;
-    if (size < 64) untried &= (std::uint64_t{1} << size) - 1;
-    if (!prior) untried &= ~untried + 1;  // equally likely: only the first can win
-    for (; untried; untried &= untried - 1) {
+    for (std::uint64_t rest = tried; rest; rest &= rest - 1) mass += static_cast<double>(prior[std::countr_zero(rest)]);
+    const double first = first_play_of(map, map(doubles_of(&node)[node.mover]), std::sqrt(mass));
+    const std::uint64_t all = size < 64 ? (std::uint64_t{1} << size) - 1 : ~std::uint64_t{0};
+    for (std::uint64_t untried = all & ~tried; untried; untried &= untried - 1) {
       const auto choice = static_cast<std::uint32_t>(std::countr_zero(untried));
-      const double score = first + (prior ? factor * static_cast<double>(prior[choice]) : bonus);
+      const double score = first + factor * static_cast<double>(prior[choice]);
       if (score > top || (score == top && choice < best)) {
         top = score;
         best = choice;
@@ -171,35 +272,34 @@ class Chooser {
     return best;
   }
 
-  double first_play_of(const Map& map, double parent, const float* prior, std::uint64_t tried, std::uint32_t size, std::uint32_t count) {
+  template <std::size_t P>
+  __attribute__((noinline)) Map other_scale(const Graph& g, NodeId id, const Node& node) const {
+    if (selector_.scale != Scale::node) return scale(g, id, node.mover, 0, {});
+    double low = doubles_of(&node)[node.mover], high = low;
+    const Edge* edge = &g.edge<P>(node.edges);
+    for (std::uint32_t e = 0; e < node.edge_count; ++e, edge = further(edge, edge_stride<P>(g))) {
+      const double q = doubles_of(edge)[node.mover];
+      low = q < low ? q : low;
+      high = q > high ? q : high;
+    }
+    return interval(low, high, 1.0, 0.0, 0.0);
+  }
+
+  // What an untried choice is worth; `root` is √ of the prior mass of the tried ones.
+  double first_play_of(const Map& map, double parent, double root) const {
     switch (selector_.first_play) {
       case FirstPlay::parent:
         return parent;
       case FirstPlay::parent_minus:
         return parent - selector_.first_amount;
-      case FirstPlay::reduced: {
-        if (!prior) return parent - selector_.first_amount * root_of_mass(size, count);
-        double mass = 0.0;
-        for (std::uint64_t rest = tried; rest; rest &= rest - 1) mass += static_cast<double>(prior[std::countr_zero(rest)]);
-        return parent - selector_.first_amount * std::sqrt(mass);
-      }
+      case FirstPlay::reduced:
+        return parent - selector_.first_amount * root;
       case FirstPlay::constant:
         return selector_.first_amount;
       case FirstPlay::lowest:
         return map.lowest;
     }
     return parent;
-  }
-
-  // √ of the prior mass of `count` of `size` equally likely choices, added up one by one as sums run everywhere.
-  double root_of_mass(std::uint32_t size, std::uint32_t count) {
-    std::vector<double>& row = roots_[size];
-    if (row.empty()) {
-      const double equal = uniform_prior(size);
-      double mass = 0.0;
-      for (std::uint32_t n = 0; n <= size; ++n, mass += equal) row.push_back(std::sqrt(mass));
-    }
-    return row[count];
   }
 
   double factor_of(std::uint32_t total) const {
@@ -221,14 +321,16 @@ class Chooser {
   }
 
   // For every acting player: N_i(a) = Σ N(e), q_i(a) = Σ N(e)·q_i(e) / Σ N(e), over edges with e_i = a.
+  template <std::size_t P>
   void gather(const Graph& g, const Node& node, const Table& table) {
     clear(table.ids.size());
     const std::size_t acting = table.sizes.size();
-    for (EdgeId e = node.edges; e < node.edges + node.edge_count; ++e) {
-      const double visits = g.edge_visits[e];
+    const Edge* edge = &g.edge<P>(node.edges);
+    for (std::uint32_t e = 0; e < node.edge_count; ++e, edge = further(edge, edge_stride<P>(g))) {
+      const double visits = static_cast<std::int32_t>(edge->visits);
       for (std::size_t i = 0; i < acting; ++i) {
-        const std::size_t at = table.starts[i] + table.choice(g.edges[e].move, i);
-        values_[at] += visits * g.value(e)[table.players[i]];
+        const std::size_t at = table.starts[i] + table.choice(edge->move, i);
+        values_[at] += visits * doubles_of(edge)[table.players[i]];
         visits_[at] += visits;
       }
     }
@@ -243,12 +345,12 @@ class Chooser {
     others_.assign(table.ids.size(), 0.0);
     for (EdgeId e = node.edges; e < node.edges + node.edge_count; ++e)
       for (std::size_t j = 0; j < table.sizes.size(); ++j)
-        others_[table.starts[j] + table.choice(g.edges[e].move, j)] += g.edge_visits[e];
+        others_[table.starts[j] + table.choice(g.edges[e].move, j)] += g.edges[e].visits;
     totals_.assign(size, 0.0);
     by_visits_.assign(size, 0.0);
     for (EdgeId e = node.edges; e < node.edges + node.edge_count; ++e) {
       const Edge& edge = g.edges[e];
-      const double visits = g.edge_visits[e];
+      const double visits = g.edges[e].visits;
       if (visits == 0.0) continue;
       const std::uint32_t choice = table.choice(edge.move, index);
       const double q = g.value(e)[player];
@@ -301,23 +403,12 @@ class Chooser {
   }
 
   double first_play(const Map& map, double parent, const float* prior, double equal, std::size_t size, const Seen& seen) const {
-    switch (selector_.first_play) {
-      case FirstPlay::parent:
-        return parent;
-      case FirstPlay::parent_minus:
-        return parent - selector_.first_amount;
-      case FirstPlay::reduced: {
-        double tried = 0.0;
-        for (std::size_t a = 0; a < size; ++a)
-          if (seen.visits[a] > 0.0) tried += prior ? static_cast<double>(prior[a]) : equal;
-        return parent - selector_.first_amount * std::sqrt(tried);
-      }
-      case FirstPlay::constant:
-        return selector_.first_amount;
-      case FirstPlay::lowest:
-        return map.lowest;
+    double tried = 0.0;
+    if (selector_.first_play == FirstPlay::reduced) {
+      for (std::size_t a = 0; a < size; ++a)
+        if (seen.visits[a] > 0.0) tried += prior ? static_cast<double>(prior[a]) : equal;
     }
-    return parent;
+    return first_play_of(map, parent, std::sqrt(tried));
   }
 
   std::uint32_t best_choice(const Graph& g, NodeId id, std::size_t player, std::size_t size, const Seen& seen,
@@ -356,13 +447,14 @@ class Chooser {
   const Selector& selector_;
   const Config& config_;
   const Map declared_;  // the scale `range` of a game without a `bounds` verb
-  const bool plain_;    // PUCT without first-play weight and random ties
+  const bool by_range_;  // whether that is the scale of all nodes
+  const bool plain_;     // PUCT without first-play weight and random ties
   const double* const factors_;
   const std::uint32_t factor_count_;
   std::vector<double> visits_, values_, scores_, totals_, by_visits_, others_;
   std::vector<std::uint32_t> places_, ties_;
   std::vector<float> uniform_;
-  std::array<std::vector<double>, 65> roots_;
+  std::array<std::unique_ptr<Equal>, kFew + 1> equal_;
 };
 
 }  // namespace anabranch

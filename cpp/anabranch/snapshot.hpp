@@ -60,7 +60,7 @@ class Archive {
       s.has_prior.push_back(node.priors != kNone);
       if (node.priors != kNone) append(s.priors, &g.priors[node.priors], prior_count(g, node));
       for (EdgeId e = node.edges; e < node.edges + node.edge_count; ++e) {
-        s.edge_visits.push_back(g.edge_visits[e]);
+        s.edge_visits.push_back(g.edges[e].visits);
         s.children.push_back(g.edges[e].child);
         s.moves.push_back(g.edges[e].move);
         if (g.count_repeats) s.repeats.push_back(g.repeats[e]);
@@ -116,6 +116,7 @@ class Archive {
     require(next_prior_ == s_.priors.size(), "there are priors that no node has");
     mark_shared();
     leave_free_blocks();
+    g_.graded = false;  // levels are not kept; this costs time only
     g_.low = s_.low;
     g_.high = s_.high;
   }
@@ -301,8 +302,8 @@ class Archive {
     const std::size_t players = g_.players;
     const EdgeId e = g_.nodes[id].edges + g_.add_edge(id, s_.moves[from], search_.position_.rewards.data());
     g_.edges[e].child = child;
-    g_.edges[e].flags = child == kNone ? kFrozen : 0;
-    g_.edge_visits[e] = s_.edge_visits[from];
+    if (child == kNone) g_.edges[e].bits |= kFrozen;
+    g_.edges[e].visits = s_.edge_visits[from];
     std::copy_n(&s_.edge_values[from * players], players, g_.value(e));
     if (!g_.count_repeats) return;
     require(s_.repeats[from] <= s_.edge_visits[from], "more repetitions than visits");
@@ -316,7 +317,7 @@ class Archive {
       for (EdgeId e = node.edges; e < node.edges + node.edge_count; ++e) {
         const NodeId child = g_.edges[e].child;
         if (child == kNone || (child != 0 && incoming_[child] < 2)) continue;
-        g_.edges[e].flags |= kShared;
+        g_.edges[e].bits |= kShared;
         node.flags |= kSharedEdges;
         g_.nodes[child].flags |= kManyParents;
       }
@@ -325,11 +326,9 @@ class Archive {
 
   EdgeId add_block(std::uint32_t room) {
     const auto place = static_cast<EdgeId>(g_.edges.extend(room));
-    g_.edge_visits.extend(room);
-    g_.edge_values.extend(room * g_.players);
     if (g_.count_repeats) g_.repeats.extend(room);
     std::fill_n(&g_.edges[place], room, Edge{kNone, 0, kNone, 0});
-    std::fill_n(&g_.edge_visits[place], room, 0);
+    std::fill_n(&g_.edges[place].visits, room, 0);
     return place;
   }
 

@@ -20,9 +20,11 @@ int main(int count, char** words) {
   const Rules rules = games::ConnectFour::rules();
   const games::ConnectFour::State start{};
   std::size_t nodes = 0;
+  Config config;
+  config.selector.prepare();
   const auto began = Clock::now();
   for (std::uint64_t i = 0; i < repeats; ++i) {
-    Search search(rules, Config{}, evaluator, i, reinterpret_cast<const std::byte*>(&start));
+    Search search(rules, config, evaluator, i, reinterpret_cast<const std::byte*>(&start));
     Budget budget;
     budget.goals = {simulations};
     Forest::run({&search}, budget, 1, [] { return true; });

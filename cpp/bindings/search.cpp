@@ -4,9 +4,13 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
+#include <cmath>
+#include <memory>
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <unordered_set>
 #include <vector>
 
 #include "anabranch/forest.hpp"
@@ -39,10 +43,16 @@ nb::object view(const Column<T>& column, const Item* first, std::size_t count, s
   return nb::cast(nb::ndarray<nb::numpy, const Item>(first, width == 1 ? 1 : 2, shape, owner, strides));
 }
 
+template <class T, class Item>
+nb::object field(const Records<T>& records, const Item T::*member) {
+  const Item* first = records.size() ? &(records[0].*member) : nullptr;
+  return view(records.memory(), first, records.size(), 1, records.stride() / sizeof(Item));
+}
+
 template <class T>
-nb::object field(const Column<T>& column, const std::uint32_t T::*member) {
-  static_assert(sizeof(T) % 4 == 0);
-  return view(column, column.size() ? &(column.data()->*member) : nullptr, column.size(), 1, sizeof(T) / 4);
+nb::object doubles(const Records<T>& records, std::size_t offset, std::size_t count) {
+  return view(records.memory(), records.size() ? records.doubles(0) + offset : nullptr, records.size(), count,
+              records.stride() / sizeof(double));
 }
 
 nb::dict columns(const BoundSearch& s) {
@@ -53,61 +63,69 @@ nb::dict columns(const BoundSearch& s) {
   d["edge_count"] = field(g.nodes, &Node::edge_count);
   d["choices"] = field(g.nodes, &Node::choices);
   d["parent"] = field(g.nodes, &Node::parent);
-  const auto* kinds = reinterpret_cast<const std::uint8_t*>(g.nodes.data());
-  d["kind"] = view(g.nodes, kinds + offsetof(Node, kind), g.nodes.size(), 1, sizeof(Node));
-  d["mover"] = view(g.nodes, kinds + offsetof(Node, mover), g.nodes.size(), 1, sizeof(Node));
+  const auto* kinds = reinterpret_cast<const std::uint8_t*>(&g.nodes[0].kind);
+  d["kind"] = view(g.nodes.memory(), kinds, g.nodes.size(), 1, g.nodes.stride());
+  d["mover"] = field(g.nodes, &Node::mover);
   d["key"] = view(g.hashes, g.hashes.data(), g.hashes.size(), 1, 1);
-  d["value"] = view(g.values, g.values.data(), g.nodes.size(), g.players, 2 * g.players);
-  d["opinion"] = view(g.values, g.values.data() + g.players, g.nodes.size(), g.players, 2 * g.players);
-  d["edge_visits"] = view(g.edge_visits, g.edge_visits.data(), g.edges.size(), 1, 1);
+  d["value"] = doubles(g.nodes, 0, g.players);
+  d["opinion"] = doubles(g.nodes, g.players, g.players);
+  d["edge_visits"] = field(g.edges, &Edge::visits);
   d["edge_child"] = field(g.edges, &Edge::child);
   d["edge_move"] = field(g.edges, &Edge::move);
-  d["edge_flags"] = field(g.edges, &Edge::flags);
-  d["edge_value"] = view(g.edge_values, g.edge_values.data(), g.edges.size(), g.players, g.players);
+  d["edge_flags"] = field(g.edges, &Edge::bits);
+  d["edge_value"] = doubles(g.edges, 0, g.players);
   return d;
 }
 
-// One acting player at a node: its choices with priors, visits and values.
-nb::list acting_at(BoundSearch& s, NodeId id) {
+// What the root knows, one row per player and one column per action: policy, prior and q (0, 0 and NaN where there is nothing
+// to tell), and visits.
+nb::tuple tables_of(BoundSearch& s) {
   Search& search = *s.search;
   const Graph& g = search.graph();
-  if (id >= g.size()) throw nb::index_error("no such node");
-  const Node node = g.nodes[id];
-  nb::list rows;
-  if (node.kind != Kind::decision) return rows;
-  Table alone;
-  alone.turn = std::uint64_t{1} << node.mover;
-  alone.players = {node.mover};
-  search.load(id);
-  alone.sizes = {node.acting > 1 || node.choices > 0
-                     ? node.choices
-                     : static_cast<std::uint32_t>(search.position().count_choices(node.mover))};  // not selected at yet
-  alone.starts = {0};
-  const Table table = node.acting == 1 ? alone : g.tables[node.choices];
-  for (std::size_t i = 0; i < table.sizes.size(); ++i) {
-    const std::size_t player = table.players[i], prior_at = table.starts[i];
-    std::vector<std::int32_t> ids;
-    search.position().append_choices(static_cast<std::int32_t>(player), ids);
-    if (ids.size() != table.sizes[i]) search.position().fail("legal", static_cast<std::int32_t>(player));  // a lying game
-    if (ids.size() != table.sizes[i]) search.position().fail("legal", static_cast<std::int32_t>(player));  // a lying game
-    std::vector<double> priors, visits(table.sizes[i], 0.0), totals(table.sizes[i], 0.0);
-    for (std::size_t a = 0; a < table.sizes[i]; ++a)
-      priors.push_back(node.priors == kNone ? static_cast<double>(search.chooser().uniform_prior(table.sizes[i]))
-                                            : static_cast<double>(g.priors[node.priors + prior_at + a]));
-    for (EdgeId e = node.edges; e < node.edges + node.edge_count; ++e) {
-      const double times = g.edge_visits[e];
-      if (times == 0.0) continue;
-      const std::uint32_t choice = node.acting == 1 ? g.edges[e].move : table.choice(g.edges[e].move, i);
-      const double q = g.edges[e].flags & kShared ? child_value(g, e, player, search.config().discount, search.config()) : g.value(e)[player];
-      visits[choice] += times;
-      totals[choice] += node.acting == 1 ? q : times * q;
+  const auto actions = static_cast<std::size_t>(g.rules.actions);
+  const std::size_t cells = g.players * actions;
+  auto numbers = std::make_unique<double[]>(3 * cells);
+  auto counts = std::make_unique<std::int64_t[]>(cells);
+  std::fill_n(&numbers[2 * cells], cells, std::nan(""));
+  const Node node = g.nodes[0];
+  if (node.kind == Kind::decision && search.root_ready()) {
+    search.load(0);
+    Table alone;
+    alone.players = {node.mover};
+    alone.starts = {0};
+    const Table& table = node.acting == 1 ? alone : g.tables[node.choices];
+    for (std::size_t i = 0; i < table.players.size(); ++i) {
+      const std::size_t player = table.players[i];
+      std::vector<std::int32_t> ids;
+      search.position().append_choices(static_cast<std::int32_t>(player), ids);
+      const std::size_t known = node.acting > 1 ? table.sizes[i] : node.choices;  // 0: not selected at yet
+      if (known != 0 && ids.size() != known) search.position().fail("legal", static_cast<std::int32_t>(player));  // a lying game
+      std::vector<double> visits(ids.size(), 0.0), totals(ids.size(), 0.0);
+      double all = 0.0;
+      for (EdgeId e = node.edges; e < node.edges + node.edge_count; ++e) {
+        const double times = g.edges[e].visits;
+        if (times == 0.0) continue;
+        const std::uint32_t choice = node.acting == 1 ? g.edges[e].move : table.choice(g.edges[e].move, i);
+        const double q = g.edges[e].is(kShared) ? child_value(g, e, player, search.config().discount, search.config()) : g.value(e)[player];
+        visits[choice] += times;
+        totals[choice] += node.acting == 1 ? q : times * q;
+        all += times;
+      }
+      for (std::size_t a = 0; a < ids.size(); ++a) {
+        const std::size_t at = player * actions + static_cast<std::size_t>(ids[a]);
+        const double prior = static_cast<double>(node.priors == kNone ? search.chooser().uniform_prior(ids.size())
+                                                                      : g.priors[node.priors + table.starts[i] + a]);
+        numbers[at] = all > 0.0 ? visits[a] / all : prior;
+        numbers[cells + at] = prior;
+        if (visits[a] > 0.0) numbers[2 * cells + at] = node.acting == 1 ? totals[a] : totals[a] / visits[a];
+        counts[at] = static_cast<std::int64_t>(visits[a]);
+      }
     }
-    if (node.acting > 1)
-      for (std::size_t a = 0; a < totals.size(); ++a)
-        if (visits[a] > 0.0) totals[a] /= visits[a];
-    rows.append(nb::make_tuple(player, ids, priors, visits, totals));
   }
-  return rows;
+  const nb::capsule own_numbers(numbers.get(), [](void* p) noexcept { delete[] static_cast<double*>(p); });
+  const nb::capsule own_counts(counts.get(), [](void* p) noexcept { delete[] static_cast<std::int64_t*>(p); });
+  return nb::make_tuple(nb::ndarray<nb::numpy, double>(numbers.release(), {3, g.players, actions}, own_numbers),
+                        nb::ndarray<nb::numpy, std::int64_t>(counts.release(), {g.players, actions}, own_counts));
 }
 
 // The line the search expects: from the root along the most visited edge, the first of equals.
@@ -115,14 +133,13 @@ nb::list line_of(BoundSearch& s) {
   Search& search = *s.search;
   const Graph& g = search.graph();
   nb::list line;
-  std::vector<bool> seen(g.size(), false);
-  for (NodeId at = 0; at != kNone && !seen[at];) {
-    seen[at] = true;
+  std::unordered_set<NodeId> seen;
+  for (NodeId at = 0; at != kNone && seen.insert(at).second;) {
     const Node& node = g.nodes[at];
     EdgeId best = node.edges;
     for (EdgeId e = node.edges; e < node.edges + node.edge_count; ++e)
-      if (g.edge_visits[e] > g.edge_visits[best]) best = e;
-    if (node.edge_count == 0 || g.edge_visits[best] == 0) break;
+      if (g.edges[e].visits > g.edges[best].visits) best = e;
+    if (node.edge_count == 0 || g.edges[best].visits == 0) break;
     line.append(search.actions_of(at, g.edges[best].move));
     at = g.edges[best].child;
   }
@@ -146,7 +163,7 @@ nb::list edges_of(BoundSearch& s, NodeId id) {
     std::vector<double> q(g.value(e), g.value(e) + g.players);
     double chance = 1.0;
     if (node.kind == Kind::chance) chance = g.rules.chance ? g.distributions[node.choices].chances[edge.move] : std::nan("");
-    rows.append(nb::make_tuple(search.actions_of(id, edge.move), g.edge_visits[e], child, q, chance));
+    rows.append(nb::make_tuple(search.actions_of(id, edge.move), g.edges[e].visits, child, q, chance));
   }
   return rows;
 }
@@ -270,9 +287,9 @@ void bind_search(nb::module_& m) {
       .def_prop_ro("root_visits", [](const BoundSearch& s) { return idle(s).root_visits(); })
       .def_prop_ro("evaluation_seed", [](const BoundSearch& s) { return s.search->draws().evaluation(); })
       .def("columns", &columns, nb::sig("def columns(self) -> dict[str, object]"), "The graph as NumPy views.")
-      .def("acting", [](BoundSearch& s, NodeId id) { return reporting(s, [&] { return acting_at(s, id); }); }, nb::arg("node"),
-           nb::sig("def acting(self, node: int) -> list[tuple[int, list[int], list[float], list[float], list[float]]]"),
-           "[(player, ids, priors, visits, values)] of the players acting at a node.")
+      .def("tables", [](BoundSearch& s) { return reporting(s, [&] { return tables_of(s); }); },
+           nb::sig("def tables(self) -> tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.int64]]"),
+           "(policy, prior, q) and visits of the root's players, by player and action.")
       .def("expected_line", [](BoundSearch& s) { return reporting(s, [&] { return line_of(s); }); },
            nb::sig("def expected_line(self) -> list[list[int]]"), "The actions along the most visited edges.")
       .def_prop_ro("value",

@@ -37,7 +37,7 @@ TEST(edges_keep_order_visits_values_and_rewards_when_their_block_moves) {
   for (std::uint32_t move = 0; move < 50; ++move) {
     for (NodeId node = 0; node < 5; ++node) {  // all grow abreast, so all blocks move
       const EdgeId e = plain.edge(node, move, move % 3 == 0 ? 0.0f : static_cast<float>(move));
-      g.edge_visits[e] = move + node;
+      g.edges[e].visits = move + node;
       g.value(e)[0] = move + 0.5;
       g.value(e)[1] = node;
     }
@@ -46,10 +46,10 @@ TEST(edges_keep_order_visits_values_and_rewards_when_their_block_moves) {
     CHECK(g.nodes[node].edge_count == 50 && g.nodes[node].edge_room == 64);
     for (std::uint32_t move = 0; move < 50; ++move) {
       const EdgeId e = g.nodes[node].edges + move;
-      CHECK(g.edges[e].move == move && g.edges[e].child == kNone && g.edge_visits[e] == move + node);
+      CHECK(g.edges[e].move == move && g.edges[e].child == kNone && g.edges[e].visits == move + node);
       CHECK(g.value(e)[0] == move + 0.5 && g.value(e)[1] == node);
       CHECK(g.reward(e, 0) == (move % 3 == 0 ? 0.0f : static_cast<float>(move)) && g.reward(e, 1) == -g.reward(e, 0));
-      CHECK((g.edges[e].reward == kNone) == (move % 3 == 0));
+      CHECK((g.edges[e].reward() == kNoReward) == (move % 3 == 0));
     }
   }
 }
@@ -65,7 +65,6 @@ TEST(blocks_left_behind_are_used_again) {
     for (std::uint32_t move = 0; move < count; ++move) plain.edge(node, move);
   }
   CHECK(g.edges.size() <= held + 4);
-  CHECK(g.edges.size() == g.edge_visits.size() && g.edge_values.size() == 2 * g.edges.size());
   for (std::uint32_t move = 0; move < 9; ++move) CHECK(g.edges[g.nodes[first].edges + move].move == move);
   for (NodeId one = 0; one < g.size(); ++one)  // no two blocks overlap
     for (NodeId other = 0; other < one; ++other)
@@ -96,15 +95,15 @@ TEST(an_only_child_is_not_shared_and_all_edges_of_others_are) {
   g.link(root, plain.edge(root, 1), right);
   g.link(left, plain.edge(left, 0), child);
   const EdgeId first = g.nodes[left].edges;
-  CHECK(!(g.edges[first].flags & kShared) && g.nodes[child].parent == left);
+  CHECK(!(g.edges[first].is(kShared)) && g.nodes[child].parent == left);
   g.link(right, plain.edge(right, 0), child);
   const EdgeId second = g.nodes[right].edges;
-  CHECK((g.edges[first].flags & kShared) && (g.edges[second].flags & kShared));
+  CHECK((g.edges[first].is(kShared)) && (g.edges[second].is(kShared)));
   CHECK((g.nodes[left].flags & kSharedEdges) && (g.nodes[right].flags & kSharedEdges));
-  CHECK(!(g.edges[g.nodes[root].edges].flags & kShared) && !(g.nodes[root].flags & kSharedEdges));
+  CHECK(!(g.edges[g.nodes[root].edges].is(kShared)) && !(g.nodes[root].flags & kSharedEdges));
   CHECK(g.nodes[child].parent == left);  // the first one
   g.link(left, plain.edge(left, 1), child);
-  CHECK(g.edges[g.nodes[left].edges + 1].flags & kShared);
+  CHECK(g.edges[g.nodes[left].edges + 1].is(kShared));
 }
 
 TEST(two_edges_of_one_parent_share_their_child) {
@@ -113,7 +112,7 @@ TEST(two_edges_of_one_parent_share_their_child) {
   const NodeId root = plain.add(), child = plain.add();
   g.link(root, plain.edge(root, 0), child);
   g.link(root, plain.edge(root, 1), child);
-  for (EdgeId e = g.nodes[root].edges; e < g.nodes[root].edges + 2; ++e) CHECK(g.edges[e].flags & kShared);
+  for (EdgeId e = g.nodes[root].edges; e < g.nodes[root].edges + 2; ++e) CHECK(g.edges[e].is(kShared));
 }
 
 TEST(an_edge_back_to_the_root_is_shared) {
@@ -122,7 +121,7 @@ TEST(an_edge_back_to_the_root_is_shared) {
   const NodeId root = plain.add(), child = plain.add();
   g.link(root, plain.edge(root, 0), child);
   g.link(child, plain.edge(child, 0), root);
-  CHECK(g.edges[g.nodes[child].edges].flags & kShared);
+  CHECK(g.edges[g.nodes[child].edges].is(kShared));
   CHECK(g.nodes[root].parent == kNone);
 }
 
@@ -131,9 +130,9 @@ TEST(a_frozen_edge_that_gets_a_child_is_frozen_no_more) {
   Graph& g = plain.graph;
   const NodeId root = plain.add(), child = plain.add();
   const EdgeId e = plain.edge(root, 0);
-  g.edges[e].flags |= kFrozen;
+  g.edges[e].bits |= kFrozen;
   g.link(root, e, child);
-  CHECK(!(g.edges[e].flags & kFrozen) && g.edges[e].child == child);
+  CHECK(!(g.edges[e].is(kFrozen)) && g.edges[e].child == child);
 }
 
 TEST(lists_of_outcomes_are_stored_once) {

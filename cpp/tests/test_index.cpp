@@ -17,10 +17,11 @@ struct Numbers {
   Index index;
 
   std::uint64_t hash(std::uint64_t state) const { return mix(state + kGolden) & mask; }
-  std::uint32_t find(std::uint64_t state) const {
+  std::uint32_t find(std::uint64_t state) {
     return index.find(hash(state), [&](std::uint32_t node) { return states[node] == state; });
   }
   void add(std::uint64_t state) {
+    find(state);
     states.push_back(state);
     index.insert(hash(state), static_cast<std::uint32_t>(states.size() - 1), [&](std::uint32_t node) { return hash(states[node]); });
   }
@@ -35,7 +36,7 @@ constexpr std::uint64_t kMasks[] = {~std::uint64_t{0}, 0xFFFFFFFF00000000u, 0xFF
 }  // namespace
 
 TEST(an_empty_index_finds_nothing) {
-  const Numbers numbers{0, {}, {}};
+  Numbers numbers{0, {}, {}};
   CHECK(numbers.find(3) == Index::kEmpty);
   CHECK(numbers.index.bytes() == 0);
 }

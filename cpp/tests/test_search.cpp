@@ -15,7 +15,7 @@ namespace {
 std::vector<std::uint32_t> root_visits(const Search& search) {
   std::vector<std::uint32_t> visits(7, 0);
   const Node& root = search.graph().nodes[0];
-  for (EdgeId e = root.edges; e < root.edges + root.edge_count; ++e) visits[search.graph().edges[e].move] = search.graph().edge_visits[e];
+  for (EdgeId e = root.edges; e < root.edges + root.edge_count; ++e) visits[search.graph().edges[e].move] = search.graph().edges[e].visits;
   return visits;
 }
 
@@ -95,8 +95,8 @@ Said said(const Search& search) {
     const Node& node = g.nodes[id];
     Said::Node one{node.kind, node.visits, g.hashes[id], {g.mean(id), g.mean(id) + 2 * g.players}, {}};
     for (EdgeId e = node.edges; e < node.edges + node.edge_count; ++e)
-      one.edges.push_back({g.edges[e].move, g.edge_visits[e], g.count_repeats ? g.repeats[e] : 0, g.edges[e].child, (g.edges[e].flags & kFrozen) != 0,
-                           (g.edges[e].flags & kShared) != 0, {g.value(e), g.value(e) + g.players}});
+      one.edges.push_back({g.edges[e].move, g.edges[e].visits, g.count_repeats ? g.repeats[e] : 0, g.edges[e].child, (g.edges[e].is(kFrozen)) != 0,
+                           (g.edges[e].is(kShared)) != 0, {g.value(e), g.value(e) + g.players}});
     all.nodes.push_back(std::move(one));
   }
   return all;
@@ -126,10 +126,10 @@ bool sound(const Search& search) {
     const Node& node = g.nodes[id];
     std::uint64_t total = 0;
     for (EdgeId e = node.edges; e < node.edges + node.edge_count; ++e) {
-      total += g.edge_visits[e];
-      const bool frozen = g.edges[e].flags & kFrozen;
+      total += g.edges[e].visits;
+      const bool frozen = g.edges[e].is(kFrozen);
       good = good && frozen == (g.edges[e].child == kNone);
-      if (!frozen && g.edge_visits[e] > 0) good = good && g.nodes[g.edges[e].child].visits > 0;
+      if (!frozen && g.edges[e].visits > 0) good = good && g.nodes[g.edges[e].child].visits > 0;
     }
     if (node.kind == Kind::decision && node.visits > 0) good = good && node.visits == 1 + total;
     good = good && !(node.flags & kOnPath);

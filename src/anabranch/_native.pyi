@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Annotated
 
 import numpy
+import numpy.typing
 from numpy.typing import NDArray
 
 
@@ -188,9 +189,9 @@ class Search:
     def columns(self) -> dict[str, object]:
         """The graph as NumPy views."""
 
-    def acting(self, node: int) -> list[tuple[int, list[int], list[float], list[float], list[float]]]:
+    def tables(self) -> tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.int64]]:
         """
-        [(player, ids, priors, visits, values)] of the players acting at a node.
+        (policy, prior, q) and visits of the root's players, by player and action.
         """
 
     def expected_line(self) -> list[list[int]]:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 Floats = npt.NDArray[np.float64]
 KINDS = ("over", "chance", "decision")
 NO_CHILD = 2**32 - 1
-SHARED, FROZEN = 1, 2
+SHARED, FROZEN = 1 << 30, 1 << 31  # of edge_flags, whose other bits number a row of rewards
 
 
 class Graph:
@@ -152,17 +152,7 @@ class Graph:
 
     def result(self, simulations: int, seconds: float) -> Result:
         """Read a result off the root."""
-        game = self._root.game
-        shape = (game.players, game.actions)
-        chances, visits, prior = np.zeros(shape), np.zeros(shape, np.int64), np.zeros(shape)
-        q = np.full(shape, np.nan)
-        acting = reported(self._root, self._native.acting, 0) if self._native.ready else []
-        for player, ids, priors, counts, values in acting:
-            total = sum(counts)
-            prior[player, ids] = priors
-            chances[player, ids] = np.array(counts) / total if total else priors
-            visits[player, ids] = np.array(counts, np.int64)
-            q[player, ids] = [value if n > 0 else np.nan for value, n in zip(values, counts, strict=True)]
+        (chances, prior, q), visits = reported(self._root, self._native.tables)
         fan = []
         if self._root.turn_bits == CHANCE:
             fan = [(int(e.action), e.probability, e.visits, e.value) for e in self.node(0).edges]  # type: ignore[arg-type]

@@ -48,8 +48,12 @@ def compile_entries(
     layout: Layout,
     functions: Mapping[str, FunctionType],
     reachable: Reachable,
+    built_in: bytes | None = None,
 ) -> ObjectCode:
-    """Return the object code of a game's entries; `functions` are what `Entry.make` made of them."""
+    """Return the object code of a game's entries; `functions` are what `Entry.make` made of them.
+
+    `built_in` is the instance's record where the code is to be for this instance only.
+    """
     if numba.config.DISABLE_JIT:
         raise CompileError(f"{game.name}: NUMBA_DISABLE_JIT is set; unset it, or play with compiled=False")
     # Verbs that allocate nothing run without Numba's reference counting, which is faster to compile and to run and lets
@@ -66,7 +70,7 @@ def compile_entries(
                     raise explained(game, name, entry, error, reachable) from error
                 break
             _refuse_answers(game, entry, compiled)
-            parts[name] = _named(text, name)
+            parts[name] = _named(text, name, built_in)
         if len(parts) == len(entries):
             break
     code = _object_code(parts, compiled.values())
@@ -93,14 +97,33 @@ def _type(argument: np.dtype[Any]) -> Any:
     return numba.from_dtype(argument)
 
 
-def _named(text: str, name: str) -> Any:
-    """Parse an entry's code and give its function a name of ours."""
+def _named(text: str, name: str, built_in: bytes | None) -> Any:
+    """Parse an entry's code, promise what is known of its arguments, and give its function a name of ours."""
     module = llvm.parse_assembly(text)
     [function] = [
         each for each in module.functions if not each.is_declaration and each.linkage == llvm.Linkage.external
     ]
-    function.name = _symbol(name)
-    return module
+    promised = llvm.parse_assembly(_promised(text, function.name, built_in))
+    promised.get_function(function.name).name = _symbol(name)
+    return promised
+
+
+def _promised(text: str, name: str, built_in: bytes | None) -> str:
+    """Say in an entry's code that its arguments do not overlap, and what the instance holds if that is built in.
+
+    Writing to one argument then need not mean reading the others anew, and sizes become constants.
+    """
+    start = re.search(rf"^define [^\n]*@{re.escape(name)}\(", text, re.MULTILINE)
+    assert start is not None, "the function was found by this name"
+    end = text.index("\n}\n", start.start())
+    head, _, body = text[start.start() : end].partition("\n")
+    head = re.sub(r"\bptr (?=[^,%]*%arg\.)", "ptr noalias ", head)
+    if built_in is None:
+        return f"{text[: start.start()]}{head}\n{body}{text[end:]}"
+    body = re.sub(r"%arg\.game\b", "@anabranch_instance", body)
+    cells = "".join(f"\\{byte:02x}" for byte in built_in)
+    instance = f'@anabranch_instance = internal constant [{len(built_in)} x i8] c"{cells}", align 8'
+    return f"{text[: start.start()]}{instance}\n\n{head}\n{body}{text[end:]}"
 
 
 def _symbol(name: str) -> str:
@@ -117,10 +140,12 @@ def _object_code(parts: Mapping[str, Any], compiled: Iterable[Any]) -> ObjectCod
     for each in (*module.functions, *module.global_variables):
         if not each.is_declaration and each.name not in symbols.values():
             each.linkage = llvm.Linkage.internal
+    builder = llvm.create_pass_builder(target_machine(), llvm.create_pipeline_tuning_options(speed_level=3))
+    builder.getModulePassManager().run(module, builder)  # again, now that more is known of the arguments
     passes = llvm.create_new_module_pass_manager()
     passes.add_global_dead_code_eliminate_pass()
     passes.add_strip_dead_prototype_pass()
-    passes.run(module, llvm.create_pass_builder(target_machine(), llvm.create_pipeline_tuning_options(speed_level=3)))
+    passes.run(module, builder)
     externals = tuple(
         each.name
         for each in (*module.functions, *module.global_variables)

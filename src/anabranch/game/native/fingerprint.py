@@ -1,7 +1,8 @@
 """One name for everything that decides compiled code: bytecode, constants, globals, layouts, versions, the processor.
 
 Equal fingerprints mean equal code, so object code is kept under its fingerprint. File names and line numbers are left
-out: moving a function or editing a comment compiles nothing again. Values inside `self` are left out; shapes are in.
+out: moving a function or editing a comment compiles nothing again. Shapes inside `self` are in, values only where they
+are built into the code.
 """
 
 from __future__ import annotations
@@ -26,10 +27,10 @@ from anabranch.game.native.reachable import Reachable, is_plain
 _COMPILER = ("compiler.py", "passes.py")  # whoever edits these wants to see what comes of it
 
 
-def fingerprint(entries: dict[str, Entry], layout: Layout, reachable: Reachable) -> str:
+def fingerprint(entries: dict[str, Entry], layout: Layout, reachable: Reachable, built_in: bytes | None = None) -> str:
     """Return the name of a unit's code as 64 hexadecimal digits."""
     digest = hashlib.sha256()
-    for part in _parts(entries, layout, reachable):
+    for part in (*_parts(entries, layout, reachable), b"" if built_in is None else built_in):
         data = part.encode() if isinstance(part, str) else part
         digest.update(len(data).to_bytes(8, "little") + data)
     return digest.hexdigest()

@@ -18,13 +18,24 @@ if TYPE_CHECKING:
 # What the loop returns: 0, or 1 where a verb answered nonsense; the engine then plays the same game verb by verb and
 # says which one. `cpp/anabranch/evaluate.hpp` declares the same function for C++.
 NO_OUTCOME = -(2**32)  # outcomes have 32 bits
+SMALL = 256  # bytes
 
 
 def load_rollout(game: Any) -> Loaded:
     """Return the compiled rollout of a game: its address, and what keeps it in memory."""
     verbs = ["turn", "legal", "step", *(verb for verb in ("chance", "draw", "same") if game.has(verb))]
     entry = Entry(verbs=tuple(verbs), arguments=_arguments, make=_make(int(game.players), int(game.actions)))
-    return load_unit(game, ["rollout"], {"rollout": entry})
+    built_in = game.instance.tobytes() if _holds_sizes(game.instance) else None
+    return load_unit(game, ["rollout"], {"rollout": entry}, built_in)
+
+
+def _holds_sizes(instance: Any) -> bool:
+    """Whether an instance is small and has no table of numbers of its own: then it is built into its rollout.
+
+    Sizes make loops of known length. Mazes and payoffs come in hundreds; those share one rollout.
+    """
+    own = [instance[name] for name in instance.dtype.names if name != "returns"]
+    return instance.nbytes <= SMALL and not any(value.ndim and value.dtype.kind == "f" for value in own)
 
 
 def _arguments(layout: Layout) -> tuple[np.dtype[Any], ...]:
@@ -48,8 +59,9 @@ def _arguments(layout: Layout) -> tuple[np.dtype[Any], ...]:
 
 def _make(players: int, actions: int) -> Any:
     def make(verbs: Verbs) -> FunctionType:
-        turn_of, legal, step = verbs["turn"], verbs["legal"], verbs["step"]
-        stand, roll = _standing(verbs), _rolling(verbs)
+        turn_of, step = verbs["turn"], verbs["step"]
+        choose, roll = _choosing(verbs, actions), _rolling(verbs)
+        act = _acting(players, choose, step)
 
         def rollout(game, state, random, max_depth, discount, ids, joint, outcomes, chances, rewards, totals):  # type: ignore[no-untyped-def]
             weight = 1.0
@@ -67,19 +79,11 @@ def _make(players: int, actions: int) -> Any:
                     if outcome < -(2**31) or outcome >= 2**31:
                         return 1
                     joint.cells[0] = outcome
-                else:
-                    for seat in range(players):
-                        if turn >> seat & 1:
-                            count = legal(game, state, seat, ids.cells)
-                            if count < 1 or count > actions:
-                                return 1
-                            count = stand(game, state, seat, ids.cells, count)
-                            if count < 1:
-                                return 1
-                            joint.cells[seat] = ids.cells[below(random.cells, count)]
-                step(game, state, joint.cells, rewards.cells)
+                    step(game, state, joint.cells, rewards.cells)
+                    joint.cells[0] = IDLE
+                elif act(turn, game, state, random.cells, ids.cells, joint.cells, rewards.cells) != 0:
+                    return 1
                 for seat in range(players):
-                    joint.cells[seat] = IDLE
                     reward = rewards.cells[seat]
                     if reward != 0.0:
                         if reward - reward != 0.0:
@@ -93,6 +97,63 @@ def _make(players: int, actions: int) -> Any:
         return rollout  # type: ignore[return-value]
 
     return make
+
+
+def _acting(players: int, choose: Any, step: Any) -> Any:
+    """Let those whose turn it is choose, and step; 1 where somebody has nothing to choose.
+
+    For two players, one acting alone has a branch of its own: the compiler then knows who it is all the way through the
+    rules, and need not go through memory for what belongs to that player.
+    """
+
+    def together(turn, game, state, random, ids, joint, rewards):  # type: ignore[no-untyped-def]
+        for seat in range(players):
+            if turn >> seat & 1:
+                joint[seat] = choose(game, state, seat, random, ids)
+                if joint[seat] < 0:
+                    return 1
+        step(game, state, joint, rewards)
+        for seat in range(players):
+            joint[seat] = IDLE
+        return 0
+
+    if players != 2:
+        return together
+
+    def alone_or_together(turn, game, state, random, ids, joint, rewards):  # type: ignore[no-untyped-def]
+        if turn == 1:
+            joint[0] = choose(game, state, 0, random, ids)
+            if joint[0] < 0:
+                return 1
+            step(game, state, joint, rewards)
+            joint[0] = IDLE
+        elif turn == 2:
+            joint[1] = choose(game, state, 1, random, ids)
+            if joint[1] < 0:
+                return 1
+            step(game, state, joint, rewards)
+            joint[1] = IDLE
+        else:
+            return together(turn, game, state, random, ids, joint, rewards)  # type: ignore[no-untyped-call]
+        return 0
+
+    return alone_or_together
+
+
+def _choosing(verbs: Verbs, actions: int) -> Any:
+    """Choose at random among a player's choices; -1 where the game offers none."""
+    legal, stand = verbs["legal"], _standing(verbs)
+
+    def choose(game, state, seat, random, ids):  # type: ignore[no-untyped-def]
+        count = legal(game, state, seat, ids)
+        if count < 1 or count > actions:
+            return -1
+        count = stand(game, state, seat, ids, count)
+        if count < 1:
+            return -1
+        return ids[below(random, count)]
+
+    return choose
 
 
 def _standing(verbs: Verbs) -> Any:

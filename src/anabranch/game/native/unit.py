@@ -21,14 +21,19 @@ _memory: dict[str, Loaded] = {}  # by fingerprint; code that was loaded once sta
 _lock = threading.RLock()
 
 
-def load_unit(game: Any, names: Iterable[str], entries: dict[str, Entry] = ENTRIES) -> Loaded:
-    """Return the addresses of some entries of a game, compiling them if no process on this machine has done so yet."""
+def load_unit(
+    game: Any, names: Iterable[str], entries: dict[str, Entry] = ENTRIES, built_in: bytes | None = None
+) -> Loaded:
+    """Return the addresses of some entries of a game, compiling them if no process on this machine has done so yet.
+
+    With `built_in`, the instance's record, the code is for this instance only.
+    """
     chosen = {name: entries[name] for name in names}
     layout = Layout.of(game)
     verbs = {verb: verb_function(game, verb) for entry in chosen.values() for verb in entry.verbs}
     functions = {name: entry.make(verbs) for name, entry in chosen.items()}
     reachable = Reachable([*verbs.values(), *functions.values()])
-    name = fingerprint(chosen, layout, reachable)
+    name = fingerprint(chosen, layout, reachable, built_in)
     with _lock:
         if name not in _memory:
             loaded = _from_disk(name)
@@ -37,7 +42,7 @@ def load_unit(game: Any, names: Iterable[str], entries: dict[str, Entry] = ENTRI
                 trial.play(game)
                 for verb, function in verbs.items():
                     refuse_fields(game, verb, function)
-                loaded = _compiled(game, name, chosen, layout, functions, reachable)
+                loaded = _compiled(game, name, chosen, layout, functions, reachable, built_in)
             _memory[name] = loaded
         return _memory[name]
 
@@ -61,6 +66,7 @@ def _compiled(
     layout: Layout,
     functions: dict[str, FunctionType],
     reachable: Reachable,
+    built_in: bytes | None,
 ) -> Loaded:
     import logging
 
@@ -70,7 +76,7 @@ def _compiled(
     logging.getLogger("anabranch").info(
         "compiling %s (%s), which is kept for the next time", game.name, ", ".join(entries)
     )
-    unit = compile_entries(game, entries, layout, functions, reachable)
+    unit = compile_entries(game, entries, layout, functions, reachable, built_in)
     try:
         loaded = loader.load(unit)
     except loader.MissingSymbolError as error:

@@ -23,30 +23,33 @@ struct Budget {
   Clock::time_point deadline = Clock::time_point::max();
 };
 
-// Says when to look up from the work, every few milliseconds. The clock is read less often than once a playout, but never
-// after more than 256 of them: playouts may become slow without warning.
+// Reads the clock now and then: a few times a millisecond, but never after more than 256 playouts, for they may become slow
+// without warning.
 class Watch {
  public:
-  bool due() {
-    if (++count_ < interval_) return false;
+  enum class Says : std::uint8_t { nothing, time, look_up };  // the clock was read; it is also time to look up from the work
+
+  Says says() {
+    if (++count_ < interval_) return Says::nothing;
     count_ = 0;
-    const auto now = Clock::now();
-    const double passed = milliseconds(now - read_);
-    read_ = now;
-    if (passed < 0.25 && interval_ < 256) interval_ *= 2;
-    else if (passed > 1.0 && interval_ > 1) interval_ = std::max(1u, static_cast<std::uint32_t>(interval_ * (0.5 / passed)));
-    if (!first_ && milliseconds(now - looked_) < 2.0) return false;
+    const double passed = milliseconds(Clock::now() - now_);
+    now_ = Clock::now();
+    if (passed < 0.05 && interval_ < 256) interval_ *= 2;
+    else if (passed > 0.2 && interval_ > 1) interval_ = std::max(1u, static_cast<std::uint32_t>(interval_ * (0.1 / passed)));
+    if (!first_ && milliseconds(now_ - looked_) < 2.0) return Says::time;
     first_ = false;
-    looked_ = now;
-    return true;
+    looked_ = now_;
+    return Says::look_up;
   }
+
+  Clock::time_point now() const { return now_; }
 
  private:
   static double milliseconds(Clock::duration time) { return std::chrono::duration<double, std::milli>(time).count(); }
 
   std::uint32_t count_ = 0, interval_ = 1;
   bool first_ = true;
-  Clock::time_point read_ = Clock::now(), looked_ = read_;
+  Clock::time_point now_ = Clock::now(), looked_ = now_;
 };
 
 class Forest {
@@ -148,12 +151,11 @@ class Forest {
         if (!root.root_ready()) root.begin_root();
       });
       for (; most > 0 && !root.over() && root.root_visits() < budget.goals[i] && !stopped.load(std::memory_order_relaxed); --most) {
-        if (watch.due()) {
-          late = late || Clock::now() >= budget.deadline;
-          if (!poll()) {
-            stopped = true;
-            return false;
-          }
+        const Watch::Says said = watch.says();
+        if (said != Watch::Says::nothing && watch.now() >= budget.deadline) late = true;
+        if (said == Watch::Says::look_up && !poll()) {
+          stopped = true;
+          return false;
         }
         if (late) return false;
         guarded(root, [&] {

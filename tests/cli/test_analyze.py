@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
 import sys
 from typing import Any
 from xml.etree import ElementTree
@@ -109,6 +111,18 @@ def test_pictures_are_drawn_and_searches_kept(capsys, tmp_path):
     assert "another position" in capsys.readouterr().err
     assert main([*words, "--load", kept, "--seed", "1"]) == BAD_DATA
     assert main([*words, "--load", str(tmp_path / "none.npz")]) == BAD_DATA
+
+
+def test_files_are_written_although_nobody_reads_the_output(tmp_path):
+    names = ["p.svg", "g.svg", "p.npz"]
+    words = ["--svg", names[0], "--graph-svg", names[1], "--save", names[2]]
+    command = [sys.executable, "-m", "anabranch", "analyze", "tic_tac_toe", "--simulations", "50", *words]
+    reading, writing = os.pipe()
+    os.close(reading)
+    done = subprocess.run(command, cwd=tmp_path, stdout=writing, stderr=subprocess.PIPE, text=True, timeout=100)
+    os.close(writing)
+    assert (done.returncode, "Traceback" in done.stderr) == (GOOD, False)
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(names)
 
 
 def test_an_evaluator_of_ones_own_is_called_and_blamed(capsys, tmp_path):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -74,8 +75,16 @@ class Command(SearchFlags, GameFlags):
                 search(analysis, say)
         except KeyboardInterrupt:
             interrupted = True
+        try:
+            wrote = self._keep(analysis)  # before printing: whoever reads the output may leave early, e.g. `head`
+        except Exception:
+            with suppress(BrokenPipeError):
+                self._show(analysis.result, interrupted)
+            raise
         self._show(analysis.result, interrupted)
-        self._keep(analysis)
+        if not self.json:
+            for path in wrote:
+                print(f"wrote {path}" + (f"; go on with --load {path}" if path == self.save else ""))
         return INTERRUPTED if interrupted else GOOD
 
     def _check_files(self) -> None:
@@ -103,8 +112,8 @@ class Command(SearchFlags, GameFlags):
             if interrupted:
                 print(f"interrupted after {result.simulations:,} simulations; this is what was found until then")
 
-    def _keep(self, analysis: Analysis) -> None:
-        """Write the files that were asked for and say where they are."""
+    def _keep(self, analysis: Analysis) -> list[Path]:
+        """Write the files that were asked for and return where they are."""
         wrote = []
         if self.svg is not None:
             wrote.append(analysis.result.picture().save(self.svg))
@@ -112,9 +121,7 @@ class Command(SearchFlags, GameFlags):
             wrote.append(analysis.result.graph.picture().save(self.graph_svg))
         if self.save is not None:
             wrote.append(analysis.save(self.save))
-        if not self.json:
-            for path in wrote:
-                print(f"wrote {path}" + (f"; go on with --load {path}" if path == self.save else ""))
+        return wrote
 
     def _serve(self) -> int:
         from anabranch.cli.stdio.serve import serve

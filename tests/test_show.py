@@ -118,6 +118,22 @@ def test_wide_letters_keep_the_columns():
     assert len({places(line[: line.index("%")]) for line in lines[1:]}) == 1
 
 
+def test_moves_are_called_what_they_are_called_where_they_are_made():
+    class Placed(type(ab.games.load("take_away", compiled=False))):  # type: ignore[misc]
+        def move_name(self, state: ab.State, player: int, action: int) -> str:
+            return f"p{player}:{state.stones}-{action + 1}"
+
+    result = ab.search(Placed(stones=9, compiled=False).start(), simulations=60, evaluator=ab.Hashing())
+    for row in table_of(result)[1:]:
+        assert row[0] in ("p0:9-1", "p0:9-2", "p0:9-3")
+        left, mover = 9, 0
+        for name in row[6:]:
+            if name != "…":
+                assert name.startswith(f"p{mover}:{left}-")
+                left, mover = left - int(name.rpartition("-")[2]), 1 - mover
+    assert "p0:9-1" in words_of(result.graph.picture(depth=1).svg)
+
+
 # Joint choices
 
 
@@ -168,6 +184,12 @@ def test_zero_sum_cells_show_one_value():
     cells = [cell for row in result_sheet(result).tables[0].rows[:3] for cell in row[1:4] if cell.lines[0] != "0"]
     assert {len(cell.lines[1].split()) for cell in cells} == {1}
     assert "the value to player 0\n" in str(result)
+
+
+@pytest.mark.parametrize("payoffs", ["rock_paper_scissors", "prisoners_dilemma"])
+def test_captions_fit_a_terminal(payoffs):
+    result = searched("matrix", payoffs=payoffs)
+    assert max(map(len, str(result).splitlines())) <= 100
 
 
 def test_three_who_choose_at_once_have_a_table_each():

@@ -153,7 +153,7 @@ def _edge(
         data_from=link[0],
         data_to=link[1],
     )
-    name = shortened(move_name(node.state.game, node.kind, edge.action), 18)
+    name = shortened(move_name(node.state, edge.action), 18)
     across = text_width(name, 11) + 8
     pill = rect(middle[0] - across / 2, middle[1] - 8, across, 16, fill=PAPER, opacity=0.88, rx=5)
     words = text(middle[0], middle[1] + 4, name, size=11, anchor="middle", fill=INK if first else SOFT)

@@ -70,11 +70,12 @@ def choices_table(result: Result, seat: int, root: dict[Action, EdgeView], scale
         values = [float(edge.value[player]) if edge and visits else math.nan for player in shown]
         if seat in shown:
             values[seat] = float(result.q[seat, action])  # the result's own, should the graph have been searched on
-        line = [game.action_name(action), *expected(result.graph, game, edge.child, LONGEST_LINE - 1)] if edge else []
+        name = game.move_name(result.state, seat, action)
+        line = [name, *expected(result.graph, edge.child, LONGEST_LINE - 1)] if edge else []
         share = float(result.policy[seat, action])
         rows.append(
             [
-                Cell((game.action_name(action),), strong=action == order[0]),
+                Cell((name,), strong=action == order[0]),
                 Cell((percent(float(result.prior[seat, action])),)),
                 Cell((count(visits),)),
                 Cell((percent(share),), share=share),
@@ -93,7 +94,7 @@ def seat_table(result: Result, seat: int, scale: Scale) -> Table:
     columns = [Column(f"player {seat}", right=False, seat=seat), *map(Column, ("prior", "visits", "share", "value"))]
     rows = [
         [
-            Cell((game.action_name(action),), strong=action == order[0]),
+            Cell((game.move_name(result.state, seat, action),), strong=action == order[0]),
             Cell((percent(float(result.prior[seat, action])),)),
             Cell((count(int(result.visits[seat, action])),)),
             Cell((percent(float(result.policy[seat, action])),), share=float(result.policy[seat, action])),
@@ -115,7 +116,7 @@ def together_table(result: Result, root: dict[Action, EdgeView], scale: Scale) -
     columns += [Column(f"player {player}", seat=player) for player in shown]
     rows = [
         [
-            Cell((move_name(game, "decision", edge.action),)),
+            Cell((move_name(result.state, edge.action),)),
             Cell((count(edge.visits),)),
             Cell((percent(edge.visits / total),), share=edge.visits / total),
             *(value_cell(float(edge.value[player]), player, scale) for player in shown),
@@ -147,7 +148,7 @@ def outcomes_table(result: Result, root: dict[Action, EdgeView], scale: Scale) -
         chance, visits, values = every[outcome]
         share = visits / total if total else 0.0
         edge = root.get(outcome)
-        line = expected(result.graph, game, edge.child, LONGEST_LINE - 1) if edge and visits else []
+        line = expected(result.graph, edge.child, LONGEST_LINE - 1) if edge and visits else []
         known = chance if outcome in listed else math.nan
         values = values if visits else unknown
         rows.append(

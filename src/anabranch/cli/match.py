@@ -27,10 +27,14 @@ class Command(GameFlags):
     """Play agents against each other, seats swapped, and say who is stronger."""
 
     first: Annotated[Positional[str], arg(metavar="A", help=f"an agent: {AGENTS}")]
-    second: Annotated[Positional[str], arg(metavar="B", help="another one")]
+    second: Annotated[Positional[str], arg(metavar="B", help="another agent")]
     others: Annotated[
         Positional[tuple[str, ...]],
-        arg(help_behavior_hint="", metavar="[C …]", help="more of them, where the game has more seats: one for each"),
+        arg(
+            help_behavior_hint="",
+            metavar="[C …]",
+            help="more agents, one for each seat of a game that has more than two",
+        ),
     ] = ()
     games: Annotated[
         int, arg(help="how many games; rounded up until every agent sat in every seat as often as the others")

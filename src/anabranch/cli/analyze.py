@@ -88,11 +88,18 @@ class Command(SearchFlags, GameFlags):
         return INTERRUPTED if interrupted else GOOD
 
     def _check_files(self) -> None:
-        """Refuse files that could not be written before anything is searched."""
+        """Refuse files that could not be read or written before anything is searched."""
+        if self.loaded is not None and not self.loaded.is_file():
+            found = "is a folder" if self.loaded.is_dir() else "does not exist"
+            raise UsageError(f"--load {self.loaded} {found}; name a file that analyze --save wrote")
         pictures = [path for path in (self.svg, self.graph_svg) if path is not None]
         for path in (*pictures, *([self.save] if self.save else [])):
             if not path.parent.is_dir():
-                raise UsageError(f"there is no folder {path.parent} for {path.name}")
+                raise UsageError(
+                    f"there is no folder {path.parent} for {path.name}; make it first, or name another one"
+                )
+            if path.is_dir():
+                raise UsageError(f"{path} is a folder; name a file in it to write to")
         for path in pictures:
             if path.suffix.lower() not in (".svg", ".png"):
                 raise UsageError(f"pictures are saved as .svg or .png, found {path.name!r}")

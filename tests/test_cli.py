@@ -202,6 +202,28 @@ def test_a_file_that_cannot_be_written_is_bad_data(tmp_path, capsys):
     assert "File name too long" in capsys.readouterr().err
 
 
+def test_a_game_in_a_file_is_named_in_full_without_running_it(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    text = "import anabranch as ab\nclass Row: pass\nclass Base(ab.ObjectGame): pass\nclass Mine(Base): pass\n1 / 0\n"
+    Path("my_game.py").write_text(text)
+    assert main(["check", "my_game"]) == USAGE
+    meant = "'my_game.py:Base' or 'my_game.py:Mine'?"
+    assert f"unknown game 'my_game'. Did you mean {meant}" in capsys.readouterr().err
+    assert main(["check", "my_game.py"]) == USAGE
+    assert "Name its class too: my_game.py:Base or my_game.py:Mine\n" in capsys.readouterr().err
+    Path("my_game.py").write_text("class (:\n")
+    assert main(["check", "my_game.py"]) == USAGE
+    assert "my_game.py:MyGame" in capsys.readouterr().err
+
+
+def test_games_of_open_spiel_are_suggested(capsys):
+    assert main(["analyze", "openspiel:chess"]) == USAGE
+    assert "Did you mean 'open_spiel:chess'?" in capsys.readouterr().err
+    pytest.importorskip("pyspiel")
+    assert main(["analyze", "chess"]) == USAGE
+    assert "Did you mean 'open_spiel:chess'?" in capsys.readouterr().err
+
+
 def test_trouble_with_files_says_what_to_do(tmp_path):
     """In words, and never as [Errno 2]."""
     (tmp_path / "folder").mkdir()

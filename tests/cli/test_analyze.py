@@ -155,8 +155,6 @@ def test_an_evaluator_of_ones_own_is_called_and_blamed(capsys, tmp_path):
         (["connect_four", "--config", "no.toml"], "no.toml"),
         (["connect_four", "--svg", "no/such/folder/x.svg"], "there is no folder no/such/folder"),
         (["connect_four", "--graph-svg", "x.pdf"], ".svg or .png"),
-        (["connect_four", "--load", "nope.npz"], "--load nope.npz does not exist; name a file that analyze --save"),
-        (["connect_four", "--load", "."], "--load . is a folder; name a file that analyze --save"),
         (["connect_four", "--save", "."], ". is a folder; name a file"),
         (["goofspiel", "--set", "simultaneous=Exp3", "--save", "x.npz", "--seconds", "1e6"], "cannot be saved"),
         (["--stdio", "--workers", "0"], "--workers must be from 1 to 256"),
@@ -167,6 +165,14 @@ def test_wrong_words_are_named(words, named, capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert main(["analyze", *words]) == USAGE
     assert named in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("path", "found"), [("nope.npz", "does not exist"), (".", "is a folder")])
+def test_a_search_that_cannot_be_loaded_says_what_can(path, found, capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert main(["analyze", "connect_four", "--load", path]) == BAD_DATA
+    said = capsys.readouterr().err
+    assert said == f"error: --load {path} {found}; name a file that analyze --save wrote\n"
 
 
 def test_where_the_game_is_over_there_is_nothing_to_find(capsys):

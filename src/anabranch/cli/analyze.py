@@ -11,12 +11,12 @@ from typing import Annotated, Any
 from tyro.conf import Positional, arg
 
 from anabranch.cli import GOOD, INTERRUPTED
-from anabranch.cli.options import GameFlags
+from anabranch.cli.options import NAMES_OF_GAMES, GameFlags
 from anabranch.cli.progress import progress
 from anabranch.cli.report import report
 from anabranch.cli.search_flags import SearchFlags
 from anabranch.cli.show import print_json
-from anabranch.errors import UsageError
+from anabranch.errors import DataError, UsageError
 from anabranch.game.moves import move_name, play_moves
 from anabranch.search.analysis import Analysis
 from anabranch.search.result import Result
@@ -33,7 +33,7 @@ class Command(SearchFlags, GameFlags):
         arg(
             help_behavior_hint="",
             metavar="[GAME]",
-            help="a built-in name, package.module:Name, or path/to/file.py:Name",
+            help=NAMES_OF_GAMES,
         ),
     ] = ""
     moves: Annotated[
@@ -91,7 +91,7 @@ class Command(SearchFlags, GameFlags):
         """Refuse files that could not be read or written before anything is searched."""
         if self.loaded is not None and not self.loaded.is_file():
             found = "is a folder" if self.loaded.is_dir() else "does not exist"
-            raise UsageError(f"--load {self.loaded} {found}; name a file that analyze --save wrote")
+            raise DataError(f"--load {self.loaded} {found}; name a file that analyze --save wrote")
         pictures = [path for path in (self.svg, self.graph_svg) if path is not None]
         for path in (*pictures, *([self.save] if self.save else [])):
             if not path.parent.is_dir():

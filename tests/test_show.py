@@ -8,13 +8,15 @@ from collections import Counter
 from typing import Any
 from xml.etree import ElementTree
 
+import numpy as np
 import pytest
 from tests.sources import ROOT
 from tests.test_draw import SVG, parsed, words_of
 
 import anabranch as ab
+from anabranch.draw.palette import SOFT, value_colour
 from anabranch.errors import UsageError
-from anabranch.search.show.numbers import Scale, signed
+from anabranch.search.show.numbers import Scale, Spread, signed
 from anabranch.search.show.result_sheet import result_sheet
 from anabranch.search.show.text import table_text
 
@@ -353,6 +355,102 @@ def test_a_finished_game_has_the_colour_of_what_it_paid(merged):
     for part in root.iter(f"{SVG}g"):
         if part.get("data-kind") == "over":
             assert "+1.00" in "".join(part.itertext()) or values[int(part.get("data-number", ""))] == 0.0
+
+
+def cards_of(picture: ab.Picture) -> list[str]:
+    """Return the words of each card but its value and visits."""
+    root = parsed(picture.svg)
+    cards = [part for part in root.iter(f"{SVG}g") if part.get("class") == "node"]
+    return ["|".join(text.text or "" for text in card.iter(f"{SVG}text") if text.get("font-family")) for card in cards]
+
+
+class Counted(ab.CompiledGame):
+    """Three who each add one or two to their own score until one has four; a record without a word about it."""
+
+    def __init__(self) -> None:
+        self.players, self.actions, self.returns = 3, 2, (-1.0, 2.0)
+        self.state = ab.record(scores=(np.int8, 3), mover=np.int8, rules_of_the_house=np.int8, board=(np.int8, (3, 4)))
+
+    def setup(self, state: Any, random: Any) -> None:
+        state.rules_of_the_house = 7
+
+    def turn(self, state: Any) -> int:
+        return ab.OVER if max(state.scores) >= 4 else ab.player(state.mover)
+
+    def legal(self, state: Any, player: int, actions: Any) -> int:
+        actions[0], actions[1] = 0, 1
+        return 2
+
+    def step(self, state: Any, actions: Any, rewards: Any) -> None:
+        mover = state.mover
+        state.scores[mover] += actions[mover] + 1
+        state.board[mover, state.scores[mover] - 1 if state.scores[mover] < 5 else 3] = 1
+        state.mover = (mover + 1) % 3
+        if state.scores[mover] >= 4:
+            for player in range(3):
+                rewards[player] = 2.0 if player == mover else -1.0
+
+
+class Told(Counted):
+    """The same in one long line."""
+
+    def text(self, state: ab.State) -> str:
+        return f"the house's rules  scores {list(state.scores)}  player {state.mover}  board {state.board.tolist()}"
+
+
+@pytest.mark.parametrize("kind", [Counted, Told])
+def test_no_two_nodes_without_a_board_look_the_same(kind):
+    result = ab.search(kind(compiled=False).start(), simulations=200, evaluator=ab.Hashing())
+    cards = cards_of(result.graph.picture())
+    assert len(cards) > 5
+    assert len(set(cards)) == len(cards)
+    assert all("|" in card for card in cards)
+    constant = [card for card in cards if "rules_of_the_house" in card]
+    assert len(constant) == (kind is Counted)  # what is everywhere the same stands at the root alone
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [("connect_four", {}), ("pig", {}), ("goofspiel", {"cards": 6}), ("pyrat", {"preset": "open5"})],
+)
+def test_a_graph_fits_a_page_and_its_names_do_not_hide_each_other(name, options):
+    picture = searched(name, simulations=300, **options).graph.picture()
+    assert picture.width <= 1600
+    names = [
+        [float(part[0].get(key, "")) for key in ("x", "y", "width", "height")]
+        for part in parsed(picture.svg).iter(f"{SVG}g")
+        if len(part) == 2 and part[0].get("opacity") == "0.88"
+    ]
+    assert names
+    for at, (x, y, wide, high) in enumerate(names):
+        for other in names[:at]:
+            across = min(x + wide, other[0] + other[2]) - max(x, other[0])
+            down = min(y + high, other[1] + other[3]) - max(y, other[1])
+            assert max(0.0, across) * max(0.0, down) <= 0.2 * wide * high
+
+
+def test_one_choice_of_each_decision_is_dark_and_no_outcome():
+    result = searched("pig", target=4, simulations=200)
+    picture = result.graph.picture(depth=4, most=40)
+    dark: Counter[int] = Counter()
+    for part in parsed(picture.svg).iter(f"{SVG}path"):
+        if part.get("class") == "edge" and part.get("stroke") == SOFT:
+            dark[int(part.get("data-from", ""))] += 1
+    assert set(dark.values()) == {1}
+    assert {result.graph.node(number).kind for number in dark} == {"decision"}
+    for words in ("most visited choice", "other choices", "outcomes of chance"):
+        assert words in words_of(picture.svg)
+
+
+def test_the_middle_of_the_colours_is_nought_or_the_middle_of_what_is_drawn():
+    game = Counted(compiled=False)
+    drawn = Spread.of(game, 0, [-0.5, 0.3], opposite=False)
+    assert (drawn.low, drawn.high) == (-0.5, 0.3)
+    assert len({drawn.colour(value) for value in (-0.5, -0.1, 0.3)}) == 3
+    assert drawn.colour(-0.1) == value_colour(0.0)
+    two = Spread.of(ab.games.load("connect_four", compiled=False), 0, [0.1, 0.3], opposite=True)
+    assert (two.low, two.high) == (-1.0, 1.0)
+    assert two.colour(0.0) == value_colour(0.0)
 
 
 def test_a_graph_says_what_cannot_be_drawn(merged):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from math import hypot
 
 from anabranch.draw.layers import Layout
 from anabranch.draw.palette import FAINT, INK, PAPER, SOFT
@@ -14,6 +15,7 @@ from anabranch.search.views import EdgeView, NodeView
 
 OUTCOME = "#ab9cc0"  # neither the dark of what was chosen nor the pale of what was not
 LONGEST_NAME = 22
+HIDDEN = 0.15  # the share of a name that others may hide before it is left out
 STEPS = 24  # points a curve is measured at
 Point = tuple[float, float]
 Box = tuple[float, float, float, float]  # x, y, width, height
@@ -49,10 +51,10 @@ class Curve:
 
 
 def curves(
-    edges: Sequence[tuple[NodeView, EdgeView]], layout: Layout, frame: Frame, right: float
+    edges: Sequence[tuple[NodeView, EdgeView]], layout: Layout, frame: Frame, edge_of_cards: float
 ) -> tuple[list[Curve], float]:
-    """Return the edges' ways, and how far those that lead up reach beyond `right`."""
-    found, reach = [], right
+    """Return the edges' ways, and how far those that lead up reach beyond the cards."""
+    found, reach = [], edge_of_cards
     for at, (node, edge) in enumerate(edges):
         assert edge.child is not None
         link = (node.number, edge.child)
@@ -68,18 +70,25 @@ def curves(
             found.append(Curve(node, edge, [(begin, (side, begin[1]), (side, finish[1]), finish)], back=True))
             reach = max(reach, side)
             continue
-        corners = [frame.corner(way) for way in layout.ways[link]]
-        ends = [(x1 + wide / 2, y1 + high), *((x + wide / 2, y + high / 2) for x, y in corners), (x2 + wide / 2, y2)]
+        # Through layers on the way straight down, between the cards there.
+        passed = [(x + wide / 2, y + end) for x, y in map(frame.corner, layout.ways[link]) for end in (0.0, high)]
+        ends = [(x1 + wide / 2, y1 + high), *passed, (x2 + wide / 2, y2)]
         stretches = []
         for (ax, ay), (bx, by) in pairwise(ends):
-            bend = (by - ay) * 0.45
-            stretches.append(((ax, ay), (ax + bow, ay + bend), (bx + bow, by - bend), (bx, by)))
+            bend, long = (by - ay) * 0.45, hypot(bx - ax, by - ay)
+            right, down = bow * (by - ay) / long, bow * (ax - bx) / long
+            stretches.append(
+                ((ax, ay), (ax + right, ay + bend + down), (bx + right, by - bend + down), (bx, by)),
+            )
         found.append(Curve(node, edge, stretches, back=False))
-    return found, reach - right
+    return found, reach - edge_of_cards
 
 
-def draw_edges(found: Sequence[Curve], cards: Sequence[Box]) -> list[str]:
-    """Draw curves as wide as visited, then their names; the most visited choice of a decision is dark."""
+def draw_edges(found: Sequence[Curve], cards: Sequence[Box]) -> tuple[list[str], int]:
+    """Draw curves as wide as visited, then the names there is room for; return how many there was none for.
+
+    The most visited choice of a decision is dark.
+    """
     busiest = max((curve.edge.visits for curve in found), default=1) or 1
     lines, names = [], []
     taken: list[Box] = []
@@ -108,11 +117,14 @@ def draw_edges(found: Sequence[Curve], cards: Sequence[Box]) -> list[str]:
         across = text_width(name, 11) + 8
         others = [point for other, way in enumerate(points) if other != at for point in way]
         x, y = _free(points[at], across, others, taken, cards)
-        taken.append((x - across / 2, y - 8, across, 16))
-        pill = rect(x - across / 2, y - 8, across, 16, fill=PAPER, opacity=0.88, rx=5)
+        place = (x - across / 2, y - 8, across, 16.0)
+        if sum(_overlap(place, other) for other in taken) > HIDDEN * across * 16:
+            continue  # two names on top of each other say less than one
+        taken.append(place)
+        pill = rect(*place, fill=PAPER, opacity=0.88, rx=5)
         ink = SOFT if stroke(curve) == FAINT else INK
         names.append(group(pill, text(x, y + 4, name, size=11, anchor="middle", fill=ink)))
-    return [*lines, *names]
+    return [*lines, *names], len(found) - len(names)
 
 
 def stroke(curve: Curve) -> str:

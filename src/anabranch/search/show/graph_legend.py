@@ -17,7 +17,13 @@ LINES = {SOFT: "most visited choice", FAINT: "other choices", OUTCOME: "outcomes
 
 
 def legend(
-    width: float, spread: Spread, player: int, nodes: Sequence[NodeView], drawn: Sequence[Curve], total: int
+    width: float,
+    spread: Spread,
+    player: int,
+    nodes: Sequence[NodeView],
+    drawn: Sequence[Curve],
+    total: int,
+    unnamed: int,
 ) -> tuple[str, float]:
     """Return the legend and its height; what does not fit into a row begins another one."""
     shown = {node.number for node in nodes}
@@ -33,6 +39,8 @@ def legend(
             items.append((group(group(shape(kind, 12, 12), x=5), label), 26 + text_width(name, 11)))
     if any(edge.child not in shown for node in nodes for edge in node.edges):
         items.append(_words("+3: children not drawn"))
+    if unnamed:
+        items.append(_words(f"{count(unnamed)} {'name' if unnamed == 1 else 'names'} left out for want of room"))
     items.append(_words(f"{count(len(nodes))} of {count(total)} nodes"))
     parts = [line(MARGIN, 0, width - MARGIN, 0, stroke=FAINT)]
     x, y = MARGIN, 12.0

@@ -55,7 +55,7 @@ def _drawn(graph: ReadableGraph, nodes: Sequence[NodeView], player: int) -> Pict
     across, down = frame.corner((layout.width, layout.layers))
     found, beyond = curves(edges, layout, frame, across - ASIDE)
     corners = {node.number: frame.corner(layout.places[node.number]) for node in nodes}
-    lines = draw_edges(found, [(*corner, wide, high) for corner in corners.values()])
+    lines, unnamed = draw_edges(found, [(*corner, wide, high) for corner in corners.values()])
     cards = []
     for node, board in zip(nodes, boards, strict=True):
         hidden = sum(edge.child not in shown for edge in node.edges)
@@ -73,7 +73,7 @@ def _drawn(graph: ReadableGraph, nodes: Sequence[NodeView], player: int) -> Pict
     width = max(across - ASIDE + beyond + 2 * MARGIN, 600.0)
     left = (width - beyond - (across - ASIDE)) / 2
     height = MARGIN + down - BELOW + 30
-    words, below = legend(width, spread, player, nodes, found, len(graph))
+    words, below = legend(width, spread, player, nodes, found, len(graph), unnamed)
     body = group(*lines, *cards, x=left, y=MARGIN)
     return Picture(document(width, height + below, body, group(words, y=height), fluid=True))
 

@@ -12,7 +12,7 @@ from anabranch.game.compiled import CompiledGame
 from anabranch.game.state import State
 
 WIDTHS = (14, 18, 22, 26)  # letters across; the least is taken that keeps all nodes to a few lines
-FEW_LINES, MOST_LINES = 5, 8
+FEW_LINES, MOST_LINES = 5, 10
 SMALL_ARRAY = 8  # items of an array that is shown whole
 
 
@@ -78,7 +78,7 @@ def _broken(row: str, width: int) -> Iterator[str]:
             yield line
         line = part
         while len(line) > width:
-            at = max(line.rfind(" ", len(indent) + 1, width + 1), *(line.rfind(mark, 1, width) + 1 for mark in ",;(|"))
+            at = max(line.rfind(" ", len(indent) + 1, width + 1), *(line.rfind(mark, 1, width) + 1 for mark in ",;|"))
             at = at if at > len(indent) + 2 else width
             yield line[:at].rstrip()
             line = indent + " " + line[at:].lstrip()

@@ -146,6 +146,10 @@ def test_an_evaluator_of_ones_own_is_called_and_blamed(capsys, tmp_path):
         ([], "which game?"),
         (["conect_four"], "'connect_four'"),
         (["connect_four", "--moves", "d", "z"], "move 2: unknown action 'z'"),
+        (["connect_four", "--moves", *"ddddddd"], "--moves: move 7: 'd' is not legal for player 0; legal: a, b, c"),
+        (["tic_tac_toe", "--moves", "a1 b2"], "move 1: 'a1 b2' looks like several moves; write them as separate words"),
+        (["tic_tac_toe", "--moves", "a1,b2"], "looks like several moves; write them as separate words: a1 b2"),
+        (["goofspiel", "--moves", "1,2 3,4"], "write e.g. 1,1; several moves are separate words"),
         (["connect_four", "--simulations", "5", "--seconds", "1"], "--simulations and --seconds"),
         (["connect_four", "--simulations", "-5"], "--simulations must be at least 0"),
         (["connect_four", "--simulations", "many"], "--simulations"),
@@ -173,6 +177,26 @@ def test_a_search_that_cannot_be_loaded_says_what_can(path, found, capsys, tmp_p
     assert main(["analyze", "connect_four", "--load", path]) == BAD_DATA
     said = capsys.readouterr().err
     assert said == f"error: --load {path} {found}; name a file that analyze --save wrote\n"
+
+
+def test_outcomes_have_the_names_the_game_gives_them(capsys, tmp_path):
+    path = tmp_path / "named.py"
+    path.write_text(
+        "from anabranch.games.pig import Pig\nclass Named(Pig):\n"
+        "    def outcome_name(self, outcome):\n        return f'face {outcome}'\n"
+    )
+    found = analyze(capsys, f"{path}:Named", "--moves", "roll", "--simulations", "50")
+    assert [row["name"] for row in found["outcomes"]] == [f"face {row['outcome']}" for row in found["outcomes"]] != []
+
+
+def test_moves_are_called_what_the_game_calls_them_there(capsys):
+    """OpenSpiel's names of chess depend on the state; its action ids say nothing to people."""
+    pytest.importorskip("pyspiel")
+    found = analyze(capsys, "open_spiel:chess", "--moves", "e4", "--simulations", "30")
+    (rows,) = found["players"].values()
+    names = [row["name"] for row in rows]
+    assert {"e5", "Nf6"} <= {*names}
+    assert found["best"] in names
 
 
 def test_where_the_game_is_over_there_is_nothing_to_find(capsys):

@@ -16,7 +16,7 @@ from anabranch.cli.progress import progress
 from anabranch.cli.report import report
 from anabranch.cli.search_flags import SearchFlags
 from anabranch.cli.show import print_json
-from anabranch.errors import DataError, UsageError
+from anabranch.errors import DataError, IllegalActionError, UsageError
 from anabranch.game.moves import move_name, play_moves
 from anabranch.search.analysis import Analysis
 from anabranch.search.result import Result
@@ -107,7 +107,10 @@ class Command(SearchFlags, GameFlags):
     def _analysis(self) -> Analysis:
         budget, config, evaluator = self.budget(), self.settings(), self.judge()
         with progress(f"loading {self.game}"):  # which may compile
-            state = play_moves(self.load().start(config.seed), self.moves)
+            try:
+                state = play_moves(self.load().start(config.seed), self.moves)
+            except IllegalActionError as error:  # of a game's rules it would be their fault; here it is a slip
+                raise UsageError(f"--moves: {error}") from None
             return Analysis(state, **budget, evaluator=evaluator, config=config, threads=None, load=self.loaded)
 
     def _show(self, result: Result, interrupted: bool) -> None:

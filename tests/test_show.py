@@ -14,7 +14,7 @@ from tests.sources import ROOT
 from tests.test_draw import SVG, parsed, words_of
 
 import anabranch as ab
-from anabranch.draw.palette import SOFT, value_colour
+from anabranch.draw.palette import SOFT, blend, player_colour, value_colour
 from anabranch.errors import UsageError
 from anabranch.search.show.numbers import Scale, Spread, signed
 from anabranch.search.show.result_sheet import result_sheet
@@ -280,12 +280,22 @@ def test_html_has_the_same_facts_and_nothing_that_runs(joint):
     assert "<img src=x onerror=alert(1)>" in words_of(hostile.picture().svg)
 
 
-def test_colours_mean_the_same_for_both_of_two_players():
-    """What is good for player 1 has the colour of what is bad for player 0; with three each has its own."""
-    two, three = Scale(-1.0, 1.0, 2), Scale(-1.0, 1.0, 3)
-    assert two.colour(0.7, 0) == two.colour(-0.7, 1) != two.colour(-0.7, 0)
-    assert len({three.colour(0.7, seat) for seat in range(3)}) == 3
-    assert three.colour(-1.0, 0) == three.colour(-1.0, 2)
+@pytest.mark.parametrize("players", [1, 2, 3])
+def test_colours_mean_the_same_however_many_play(players):
+    """The best is nearly the player's own colour, the worst pale and the same for all."""
+    scale = Scale(-1.0, 1.0, players)
+    for seat in range(players):
+        assert scale.colour(1.0, seat) == blend(player_colour(seat), 0.9)
+        assert scale.colour(-1.0, seat) == blend(player_colour(seat), 0.0) == scale.colour(-1.0, 0)
+        assert len({scale.colour(value, seat) for value in (-1.0, -0.5, 0.0, 0.5, 1.0)}) == 5
+
+
+@pytest.mark.parametrize(("name", "moves"), [("take_away", ()), ("n_in_a_row", ()), ("matrix", ()), ("pig", (0,))])
+def test_a_result_says_what_its_colours_mean(name, moves):
+    result = searched(name, moves=moves)
+    for said in (words_of(result.picture().svg), "".join(ElementTree.fromstring(result._repr_html_()).itertext())):
+        assert "the better a value, the stronger its player's colour" in said
+    assert "colour" not in str(result)  # text has none
 
 
 # Graphs

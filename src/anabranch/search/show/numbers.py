@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from anabranch.draw.palette import SOFT, blend, player_colour, value_colour
+from anabranch.draw.palette import SOFT, blend, player_colour
 from anabranch.game.game import Game
 from anabranch.search.show.sheet import Cell
 
@@ -36,14 +36,8 @@ class Scale:
         return 2 * (value - self.low) / (self.high - self.low) - 1
 
     def colour(self, value: float, seat: int) -> str:
-        """Return the colour of a player's value.
-
-        One or two players: blue is good for player 0, orange for player 1 (and bad for player 0). With more, each
-        player's own colour, the stronger the better for it.
-        """
+        """Return the colour of a player's value: the player's own, the stronger the better for it."""
         place = self.position(value)
-        if self.players <= 2:
-            return value_colour(place if seat == 0 else -place)
         return blend(player_colour(seat), 0.0 if math.isnan(place) else 0.9 * (place + 1) / 2)
 
 

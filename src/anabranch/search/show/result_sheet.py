@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING
 from anabranch.game.pictures import situation
 from anabranch.search.show.joint import joint_table
 from anabranch.search.show.lines import expected, line_names, move_name
-from anabranch.search.show.numbers import Scale, count, percent, value_cell
-from anabranch.search.show.sheet import Cell, Column, Sheet, Table
+from anabranch.search.show.numbers import Scale, count, percent, signed, value_cell
+from anabranch.search.show.sheet import Cell, Column, Legend, Sheet, Table
 from anabranch.search.views import Action, EdgeView
 
 if TYPE_CHECKING:
     from anabranch.search.result import Result
 
 MOST_ROWS = 20
+SHADES = 12  # of a player in the legend
 MOST_PLAYERS = 6  # columns of values
 LONGEST_LINE = 8
 
@@ -47,8 +48,21 @@ def result_sheet(result: Result) -> Sheet:
         tables=tables,
         fan=fan,
         line="" if len(seats) == 1 else " ".join(line_names(state, result.line, LONGEST_LINE)),
+        legend=_legend(game.players, len(seats), scale, bool(fan)) if tables else None,
         notes=_notes(result, root),
     )
+
+
+def _legend(players: int, acting: int, scale: Scale, fan: bool) -> Legend:
+    """Explain the colours of values: one rule, however many play."""
+    words = "the better a value, the stronger" + ("" if players == 1 else " its player's colour")
+    if acting == 2:
+        words += "; joint choices: the colour of the player of the rows, paler where tried less"
+    if fan:
+        words += "; curves: " + ("" if players == 1 else "player 0's colour, ") + "wider where likelier"
+    steps = [scale.low + (scale.high - scale.low) * (step + 0.5) / SHADES for step in range(SHADES)]
+    ramps = [[scale.colour(value, seat) for value in steps] for seat in range(min(players, MOST_PLAYERS))]
+    return Legend(words, signed(scale.low, 2), signed(scale.high, 2), ramps)
 
 
 def plural(number: int, noun: str) -> str:

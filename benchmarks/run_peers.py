@@ -20,6 +20,7 @@ from peers import table
 from peers.catalogue import PEERS, Peer
 from peers.questions import GAMES, QUESTIONS, TASKS, Question
 from peers.race import Patience, Pythons, races
+from peers.remote import FailedError
 from run_all import collect
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -102,7 +103,7 @@ def main(words: list[str] | None = None) -> int:
     lines: list[table.Line] = []
     bars: list[measure.Row] = []
     whole = len(questions) == len(QUESTIONS) and len(peers) == len(PEERS)
-    stopped = False
+    stopped = 0
     try:
         pythons = Pythons(Path(sys.executable), asked.python)
         for outcome in races(questions, peers, pythons, Patience(asked.rounds, asked.seconds)):
@@ -112,13 +113,16 @@ def main(words: list[str] | None = None) -> int:
         if whole:
             bars = collect(BARS)
     except KeyboardInterrupt:
-        stopped = True
+        stopped = 130
         measure.log("stopped; what there is:")
+    except FailedError as error:
+        stopped = 1
+        measure.log(f"our own search failed: {error}; what there is:")
     print(table.text(lines), "\nwhat they do differently", table.differences(lines), sep="\n")
     if bars:
         print("\nbars, against OpenSpiel\n" + measure.table(bars))
     if stopped:
-        return 130
+        return stopped
     path = table.LATEST if whole else PART
     save(path, busy, lines, bars)
     measure.log(f"written: {path.relative_to(ROOT)}")

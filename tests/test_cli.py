@@ -13,6 +13,7 @@ import pytest
 import anabranch as ab
 from anabranch import cli
 from anabranch.cli import BAD_DATA, COMMANDS, GAME, GOOD, INTERRUPTED, USAGE, main
+from anabranch.cli.failure import file_trouble
 
 RAISES = """
 import anabranch as ab
@@ -199,6 +200,43 @@ def test_an_error_in_the_game_is_shown_with_its_place(text, named, tmp_path, cap
 def test_a_file_that_cannot_be_written_is_bad_data(tmp_path, capsys):
     assert main(["new", "a" * 300, "--folder", str(tmp_path)]) == BAD_DATA
     assert "File name too long" in capsys.readouterr().err
+
+
+def test_a_game_in_a_file_is_named_in_full_without_running_it(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    text = "import anabranch as ab\nclass Row: pass\nclass Base(ab.ObjectGame): pass\nclass Mine(Base): pass\n1 / 0\n"
+    Path("my_game.py").write_text(text)
+    assert main(["check", "my_game"]) == USAGE
+    meant = "'my_game.py:Base' or 'my_game.py:Mine'?"
+    assert f"unknown game 'my_game'. Did you mean {meant}" in capsys.readouterr().err
+    assert main(["check", "my_game.py"]) == USAGE
+    assert "Name its class too: my_game.py:Base or my_game.py:Mine\n" in capsys.readouterr().err
+    Path("my_game.py").write_text("class (:\n")
+    assert main(["check", "my_game.py"]) == USAGE
+    assert "my_game.py:MyGame" in capsys.readouterr().err
+
+
+def test_games_of_open_spiel_are_suggested(capsys):
+    assert main(["analyze", "openspiel:chess"]) == USAGE
+    assert "Did you mean 'open_spiel:chess'?" in capsys.readouterr().err
+    pytest.importorskip("pyspiel")
+    assert main(["analyze", "chess"]) == USAGE
+    assert "Did you mean 'open_spiel:chess'?" in capsys.readouterr().err
+
+
+def test_trouble_with_files_says_what_to_do(tmp_path):
+    """In words, and never as [Errno 2]."""
+    (tmp_path / "folder").mkdir()
+    for path, wanted in (
+        ("none", "there is no file"),
+        ("no/folder/file", "there is no folder"),
+        ("folder", "is a folder where a file is needed"),
+    ):
+        with pytest.raises(OSError, match=path) as caught:
+            (tmp_path / path).read_bytes()
+        assert wanted in file_trouble(caught.value)
+        assert str(tmp_path) in file_trouble(caught.value)
+    assert file_trouble(OSError(28, "No space left on device")) == "No space left on device"
 
 
 def test_an_interruption_has_its_own_code(capsys, monkeypatch):

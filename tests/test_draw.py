@@ -13,9 +13,9 @@ import pytest
 
 import anabranch as ab
 from anabranch.draw import png as png_module
-from anabranch.draw.boards import EMPTY, lines_of
+from anabranch.draw.boards import DISCS, EMPTY, lines_of
 from anabranch.draw.layers import layered
-from anabranch.draw.palette import PLAYERS, blend, ink_on, value_colour
+from anabranch.draw.palette import PLAYERS, blend, ink_on, player_colour, value_colour
 from anabranch.draw.picture import text_picture
 from anabranch.draw.svg import clean, document, element, text
 from anabranch.errors import GameError, MissingExtraError, UsageError
@@ -273,3 +273,18 @@ def test_without_fonts_a_png_is_refused(monkeypatch):
     with pytest.raises(UsageError, match="font"):
         png_module.png(text_picture("x").svg)
     assert png_module.png(document(5, 5)).startswith(b"\x89PNG")
+
+
+def test_the_dot_of_who_moves_is_like_a_stone_on_the_board():
+    """Dark and light in Othello, the player's colour on other boards; where there are no stones there is no dot."""
+
+    def dots(name: str) -> list[str | None]:
+        state = ab.games.load(name, compiled=False).start()
+        drawn = [part.get("fill") for part in parsed(state.picture().svg).iter(f"{SVG}circle")]
+        board = [part.get("fill") for part in parsed(state.game.svg(state) or "").iter(f"{SVG}circle")]
+        return drawn[len(board) :]
+
+    assert dots("othello") == [DISCS[0][0]]
+    assert dots("connect_four") == [player_colour(0)]
+    assert dots("goofspiel") == [player_colour(0), player_colour(1)]
+    assert dots("take_away") == []

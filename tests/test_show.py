@@ -8,13 +8,15 @@ from collections import Counter
 from typing import Any
 from xml.etree import ElementTree
 
+import numpy as np
 import pytest
 from tests.sources import ROOT
 from tests.test_draw import SVG, parsed, words_of
 
 import anabranch as ab
+from anabranch.draw.palette import SOFT, blend, player_colour, value_colour
 from anabranch.errors import UsageError
-from anabranch.search.show.numbers import Scale, signed
+from anabranch.search.show.numbers import Scale, Spread, signed
 from anabranch.search.show.result_sheet import result_sheet
 from anabranch.search.show.text import table_text
 
@@ -118,6 +120,22 @@ def test_wide_letters_keep_the_columns():
     assert len({places(line[: line.index("%")]) for line in lines[1:]}) == 1
 
 
+def test_moves_are_called_what_they_are_called_where_they_are_made():
+    class Placed(type(ab.games.load("take_away", compiled=False))):  # type: ignore[misc]
+        def move_name(self, state: ab.State, player: int, action: int) -> str:
+            return f"p{player}:{state.stones}-{action + 1}"
+
+    result = ab.search(Placed(stones=9, compiled=False).start(), simulations=60, evaluator=ab.Hashing())
+    for row in table_of(result)[1:]:
+        assert row[0] in ("p0:9-1", "p0:9-2", "p0:9-3")
+        left, mover = 9, 0
+        for name in row[6:]:
+            if name != "…":
+                assert name.startswith(f"p{mover}:{left}-")
+                left, mover = left - int(name.rpartition("-")[2]), 1 - mover
+    assert "p0:9-1" in words_of(result.graph.picture(depth=1).svg)
+
+
 # Joint choices
 
 
@@ -168,6 +186,12 @@ def test_zero_sum_cells_show_one_value():
     cells = [cell for row in result_sheet(result).tables[0].rows[:3] for cell in row[1:4] if cell.lines[0] != "0"]
     assert {len(cell.lines[1].split()) for cell in cells} == {1}
     assert "the value to player 0\n" in str(result)
+
+
+@pytest.mark.parametrize("payoffs", ["rock_paper_scissors", "prisoners_dilemma"])
+def test_captions_fit_a_terminal(payoffs):
+    result = searched("matrix", payoffs=payoffs)
+    assert max(map(len, str(result).splitlines())) <= 100
 
 
 def test_three_who_choose_at_once_have_a_table_each():
@@ -256,12 +280,22 @@ def test_html_has_the_same_facts_and_nothing_that_runs(joint):
     assert "<img src=x onerror=alert(1)>" in words_of(hostile.picture().svg)
 
 
-def test_colours_mean_the_same_for_both_of_two_players():
-    """What is good for player 1 has the colour of what is bad for player 0; with three each has its own."""
-    two, three = Scale(-1.0, 1.0, 2), Scale(-1.0, 1.0, 3)
-    assert two.colour(0.7, 0) == two.colour(-0.7, 1) != two.colour(-0.7, 0)
-    assert len({three.colour(0.7, seat) for seat in range(3)}) == 3
-    assert three.colour(-1.0, 0) == three.colour(-1.0, 2)
+@pytest.mark.parametrize("players", [1, 2, 3])
+def test_colours_mean_the_same_however_many_play(players):
+    """The best is nearly the player's own colour, the worst pale and the same for all."""
+    scale = Scale(-1.0, 1.0, players)
+    for seat in range(players):
+        assert scale.colour(1.0, seat) == blend(player_colour(seat), 0.9)
+        assert scale.colour(-1.0, seat) == blend(player_colour(seat), 0.0) == scale.colour(-1.0, 0)
+        assert len({scale.colour(value, seat) for value in (-1.0, -0.5, 0.0, 0.5, 1.0)}) == 5
+
+
+@pytest.mark.parametrize(("name", "moves"), [("take_away", ()), ("n_in_a_row", ()), ("matrix", ()), ("pig", (0,))])
+def test_a_result_says_what_its_colours_mean(name, moves):
+    result = searched(name, moves=moves)
+    for said in (words_of(result.picture().svg), "".join(ElementTree.fromstring(result._repr_html_()).itertext())):
+        assert "the better a value, the stronger its player's colour" in said
+    assert "colour" not in str(result)  # text has none
 
 
 # Graphs
@@ -331,6 +365,102 @@ def test_a_finished_game_has_the_colour_of_what_it_paid(merged):
     for part in root.iter(f"{SVG}g"):
         if part.get("data-kind") == "over":
             assert "+1.00" in "".join(part.itertext()) or values[int(part.get("data-number", ""))] == 0.0
+
+
+def cards_of(picture: ab.Picture) -> list[str]:
+    """Return the words of each card but its value and visits."""
+    root = parsed(picture.svg)
+    cards = [part for part in root.iter(f"{SVG}g") if part.get("class") == "node"]
+    return ["|".join(text.text or "" for text in card.iter(f"{SVG}text") if text.get("font-family")) for card in cards]
+
+
+class Counted(ab.CompiledGame):
+    """Three who each add one or two to their own score until one has four; a record without a word about it."""
+
+    def __init__(self) -> None:
+        self.players, self.actions, self.returns = 3, 2, (-1.0, 2.0)
+        self.state = ab.record(scores=(np.int8, 3), mover=np.int8, rules_of_the_house=np.int8, board=(np.int8, (3, 4)))
+
+    def setup(self, state: Any, random: Any) -> None:
+        state.rules_of_the_house = 7
+
+    def turn(self, state: Any) -> int:
+        return ab.OVER if max(state.scores) >= 4 else ab.player(state.mover)
+
+    def legal(self, state: Any, player: int, actions: Any) -> int:
+        actions[0], actions[1] = 0, 1
+        return 2
+
+    def step(self, state: Any, actions: Any, rewards: Any) -> None:
+        mover = state.mover
+        state.scores[mover] += actions[mover] + 1
+        state.board[mover, state.scores[mover] - 1 if state.scores[mover] < 5 else 3] = 1
+        state.mover = (mover + 1) % 3
+        if state.scores[mover] >= 4:
+            for player in range(3):
+                rewards[player] = 2.0 if player == mover else -1.0
+
+
+class Told(Counted):
+    """The same in one long line."""
+
+    def text(self, state: ab.State) -> str:
+        return f"the house's rules  scores {list(state.scores)}  player {state.mover}  board {state.board.tolist()}"
+
+
+@pytest.mark.parametrize("kind", [Counted, Told])
+def test_no_two_nodes_without_a_board_look_the_same(kind):
+    result = ab.search(kind(compiled=False).start(), simulations=200, evaluator=ab.Hashing())
+    cards = cards_of(result.graph.picture())
+    assert len(cards) > 5
+    assert len(set(cards)) == len(cards)
+    assert all("|" in card for card in cards)
+    constant = [card for card in cards if "rules_of_the_house" in card]
+    assert len(constant) == (kind is Counted)  # what is everywhere the same stands at the root alone
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [("connect_four", {}), ("pig", {}), ("goofspiel", {"cards": 6}), ("pyrat", {"preset": "open5"})],
+)
+def test_a_graph_fits_a_page_and_its_names_do_not_hide_each_other(name, options):
+    picture = searched(name, simulations=300, **options).graph.picture()
+    assert picture.width <= 1600
+    names = [
+        [float(part[0].get(key, "")) for key in ("x", "y", "width", "height")]
+        for part in parsed(picture.svg).iter(f"{SVG}g")
+        if len(part) == 2 and part[0].get("opacity") == "0.88"
+    ]
+    assert names
+    for at, (x, y, wide, high) in enumerate(names):
+        for other in names[:at]:
+            across = min(x + wide, other[0] + other[2]) - max(x, other[0])
+            down = min(y + high, other[1] + other[3]) - max(y, other[1])
+            assert max(0.0, across) * max(0.0, down) <= 0.2 * wide * high
+
+
+def test_one_choice_of_each_decision_is_dark_and_no_outcome():
+    result = searched("pig", target=4, simulations=200)
+    picture = result.graph.picture(depth=4, most=40)
+    dark: Counter[int] = Counter()
+    for part in parsed(picture.svg).iter(f"{SVG}path"):
+        if part.get("class") == "edge" and part.get("stroke") == SOFT:
+            dark[int(part.get("data-from", ""))] += 1
+    assert set(dark.values()) == {1}
+    assert {result.graph.node(number).kind for number in dark} == {"decision"}
+    for words in ("most visited choice", "other choices", "outcomes of chance"):
+        assert words in words_of(picture.svg)
+
+
+def test_the_middle_of_the_colours_is_nought_or_the_middle_of_what_is_drawn():
+    game = Counted(compiled=False)
+    drawn = Spread.of(game, 0, [-0.5, 0.3], opposite=False)
+    assert (drawn.low, drawn.high) == (-0.5, 0.3)
+    assert len({drawn.colour(value) for value in (-0.5, -0.1, 0.3)}) == 3
+    assert drawn.colour(-0.1) == value_colour(0.0)
+    two = Spread.of(ab.games.load("connect_four", compiled=False), 0, [0.1, 0.3], opposite=True)
+    assert (two.low, two.high) == (-1.0, 1.0)
+    assert two.colour(0.0) == value_colour(0.0)
 
 
 def test_a_graph_says_what_cannot_be_drawn(merged):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 import sysconfig
 import traceback
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 
@@ -20,10 +20,13 @@ class UsageError(AnabranchError, ValueError):
 class UnknownNameError(UsageError, KeyError):
     """A name nobody knows; the message offers the nearest one that exists."""
 
-    def __init__(self, what: str, name: str, known: Iterable[str], *, where: str = "") -> None:
+    def __init__(
+        self, what: str, name: str, known: Iterable[str], *, where: str = "", meant: Sequence[str] = ()
+    ) -> None:
         known = sorted(known)
-        super().__init__((f"{where}: " if where else "") + f"unknown {what} {name!r}.{suggestion(name, known)}")
-        self.nearest = next(iter(nearest(name, known)), None)
+        near = did_you_mean(meant) if meant else suggestion(name, known)
+        super().__init__((f"{where}: " if where else "") + f"unknown {what} {name!r}.{near}")
+        self.nearest = next(iter(meant or nearest(name, known)), None)
 
     def placed(self, where: str) -> UnknownNameError:
         """Return the same error with the place in front."""
@@ -92,8 +95,13 @@ def suggestion(name: str, known: Iterable[str]) -> str:
     known = sorted(known)
     near = nearest(name, known)
     if near:
-        return " Did you mean " + " or ".join(repr(word) for word in near) + "?"
+        return did_you_mean(near)
     return " Known: " + ", ".join(known) + "." if known else ""
+
+
+def did_you_mean(words: Iterable[str]) -> str:
+    """Return ' Did you mean …?' with some words."""
+    return " Did you mean " + " or ".join(repr(word) for word in words) + "?"
 
 
 def foreign_frames(error: BaseException) -> list[traceback.FrameSummary]:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
 import sys
 from typing import Any
 from xml.etree import ElementTree
@@ -111,6 +113,18 @@ def test_pictures_are_drawn_and_searches_kept(capsys, tmp_path):
     assert main([*words, "--load", str(tmp_path / "none.npz")]) == BAD_DATA
 
 
+def test_files_are_written_although_nobody_reads_the_output(tmp_path):
+    names = ["p.svg", "g.svg", "p.npz"]
+    words = ["--svg", names[0], "--graph-svg", names[1], "--save", names[2]]
+    command = [sys.executable, "-m", "anabranch", "analyze", "tic_tac_toe", "--simulations", "50", *words]
+    reading, writing = os.pipe()
+    os.close(reading)
+    done = subprocess.run(command, cwd=tmp_path, stdout=writing, stderr=subprocess.PIPE, text=True, timeout=100)
+    os.close(writing)
+    assert (done.returncode, "Traceback" in done.stderr) == (GOOD, False)
+    assert sorted(path.name for path in tmp_path.iterdir()) == sorted(names)
+
+
 def test_an_evaluator_of_ones_own_is_called_and_blamed(capsys, tmp_path):
     path = tmp_path / "judge.py"
     path.write_text("import numpy as np\ndef judge(batch):\n    return None, np.zeros((len(batch), 2))\n")
@@ -132,6 +146,10 @@ def test_an_evaluator_of_ones_own_is_called_and_blamed(capsys, tmp_path):
         ([], "which game?"),
         (["conect_four"], "'connect_four'"),
         (["connect_four", "--moves", "d", "z"], "move 2: unknown action 'z'"),
+        (["connect_four", "--moves", *"ddddddd"], "--moves: move 7: 'd' is not legal for player 0; legal: a, b, c"),
+        (["tic_tac_toe", "--moves", "a1 b2"], "move 1: 'a1 b2' looks like several moves; write them as separate words"),
+        (["tic_tac_toe", "--moves", "a1,b2"], "looks like several moves; write them as separate words: a1 b2"),
+        (["goofspiel", "--moves", "1,2 3,4"], "write e.g. 1,1; several moves are separate words"),
         (["connect_four", "--simulations", "5", "--seconds", "1"], "--simulations and --seconds"),
         (["connect_four", "--simulations", "-5"], "--simulations must be at least 0"),
         (["connect_four", "--simulations", "many"], "--simulations"),
@@ -141,6 +159,7 @@ def test_an_evaluator_of_ones_own_is_called_and_blamed(capsys, tmp_path):
         (["connect_four", "--config", "no.toml"], "no.toml"),
         (["connect_four", "--svg", "no/such/folder/x.svg"], "there is no folder no/such/folder"),
         (["connect_four", "--graph-svg", "x.pdf"], ".svg or .png"),
+        (["connect_four", "--save", "."], ". is a folder; name a file"),
         (["goofspiel", "--set", "simultaneous=Exp3", "--save", "x.npz", "--seconds", "1e6"], "cannot be saved"),
         (["--stdio", "--workers", "0"], "--workers must be from 1 to 256"),
     ],
@@ -150,6 +169,34 @@ def test_wrong_words_are_named(words, named, capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert main(["analyze", *words]) == USAGE
     assert named in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("path", "found"), [("nope.npz", "does not exist"), (".", "is a folder")])
+def test_a_search_that_cannot_be_loaded_says_what_can(path, found, capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert main(["analyze", "connect_four", "--load", path]) == BAD_DATA
+    said = capsys.readouterr().err
+    assert said == f"error: --load {path} {found}; name a file that analyze --save wrote\n"
+
+
+def test_outcomes_have_the_names_the_game_gives_them(capsys, tmp_path):
+    path = tmp_path / "named.py"
+    path.write_text(
+        "from anabranch.games.pig import Pig\nclass Named(Pig):\n"
+        "    def outcome_name(self, outcome):\n        return f'face {outcome}'\n"
+    )
+    found = analyze(capsys, f"{path}:Named", "--moves", "roll", "--simulations", "50")
+    assert [row["name"] for row in found["outcomes"]] == [f"face {row['outcome']}" for row in found["outcomes"]] != []
+
+
+def test_moves_are_called_what_the_game_calls_them_there(capsys):
+    """OpenSpiel's names of chess depend on the state; its action ids say nothing to people."""
+    pytest.importorskip("pyspiel")
+    found = analyze(capsys, "open_spiel:chess", "--moves", "e4", "--simulations", "30")
+    (rows,) = found["players"].values()
+    names = [row["name"] for row in rows]
+    assert {"e5", "Nf6"} <= {*names}
+    assert found["best"] in names
 
 
 def test_where_the_game_is_over_there_is_nothing_to_find(capsys):

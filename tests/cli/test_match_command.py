@@ -13,6 +13,7 @@ import pytest
 
 import anabranch as ab
 from anabranch.cli import BAD_DATA, GAME, GOOD, INTERRUPTED, USAGE, main
+from anabranch.play.match import FIRST_SLICE
 
 # A process started in the background of a script ignores Ctrl-C, and so would what it starts.
 PROGRAM = (
@@ -27,6 +28,45 @@ def test_a_match_prints_a_table(capsys):
     assert lines[0] == "tic_tac_toe: 20 games in 10 pairs, 2 random plies each first"
     assert lines[1].split() == ["agent", "score", "95", "%", "interval", "wins", "draws", "losses", "mean", "return"]
     assert [line.split()[0] for line in lines[2:4]] == ["search:simulations=100", "random"]
+
+
+def test_three_agents_at_a_table_of_three(capsys):
+    words = ["pig", "search:simulations=20", "random", "random", "--option", "players=3", "--option", "target=8"]
+    assert main(["match", *words, "--games", "7"]) == GOOD
+    lines = capsys.readouterr().out.splitlines()
+    assert "9 games in 3 rounds of 3" in lines[0]
+    scores = [float(line.split()[1]) for line in lines[2:5]]
+    assert sum(scores) == pytest.approx(1.5, abs=0.002)  # they are rounded
+    assert lines[5].startswith("score: the share of opponents beaten")
+    assert "the 3 scores sum to 1.5" in lines[5]
+    assert lines[6].startswith("9 games, not 7: rounded up to whole rounds of 3")
+
+
+def test_the_number_of_agents_is_named(capsys):
+    assert main(["match", "tic_tac_toe", "random", "random", "random"]) == USAGE
+    assert "give 2 agents, found 3" in capsys.readouterr().err
+
+
+def test_a_slow_match_tells_and_keeps_moves_before_a_whole_round_is_played(tmp_path, capsys, monkeypatch):
+    """Ctrl-C comes while the second slice of the first move is being chosen: the first one is played, and kept."""
+
+    class Stops(ab.RandomAgent):
+        asked = 0
+
+        def choose(self, turns):
+            self.asked += len(turns)
+            if self.asked > len(turns):
+                raise KeyboardInterrupt
+            return super().choose(turns)
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("anabranch.play.names._KINDS", {"stops": lambda text: Stops(), "random": "names:make_random"})
+    many = str(4 * FIRST_SLICE)
+    words = ["match", "tic_tac_toe", "stops", "random", "--games", many, "--abreast", many, "--openings", "0"]
+    assert main(words) == INTERRUPTED
+    said = capsys.readouterr().err
+    assert f"interrupted after 0 of {many} games, {FIRST_SLICE} begun ({FIRST_SLICE} moves); they are in match-" in said
+    assert len(list(tmp_path.iterdir())) == 1
 
 
 def test_json_is_the_library_s_match(capsys):

@@ -12,7 +12,7 @@ import pytest
 from anabranch.cli import COMMANDS, USAGE, main
 from anabranch.cli.parse import flags_of
 from anabranch.cli.stdio.protocol import OPERATIONS, read_request
-from anabranch.errors import UnknownNameError
+from anabranch.errors import UnknownNameError, UsageError
 from anabranch.search.settings import Setting, from_mapping, from_pairs, from_toml, known_settings
 
 
@@ -51,6 +51,53 @@ def test_an_abbreviated_flag_is_no_flag(command, flag, capsys):
         if flag[:end] not in known:
             assert main([command, flag[:end]]) == USAGE
             assert f"{flag[:end]!r}" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["analyze", "tic_tac_toe", "--simulations", "1e4"], "--simulations must be a whole number, found '1e4'"),
+        (["analyze", "tic_tac_toe", "--simulations=abc"], "--simulations must be a whole number, found 'abc'"),
+        (["analyze", "tic_tac_toe", "--seconds", "soon"], "--seconds must be a number, found 'soon'"),
+        (["match", "pig", "random", "random", "--games", "2.5"], "--games must be a whole number, found '2.5'"),
+        (["perft", "pig", "--depth"], "--depth needs a whole number after it: how many moves"),
+        (["analyze", "pig", "--save", "--json"], "--save needs FILE after it: keep all that was found in a file"),
+    ],
+)
+def test_a_wrong_value_is_one_line(words, said, capsys):
+    assert main(words) == USAGE
+    assert capsys.readouterr().err == f"error: {said}\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["match", "pig", "random"], "B is missing: another agent"),
+        (["match"], "GAME and A and B are missing"),
+        (["perft", "pig", "5"], "anabranch perft does not take '5'"),
+    ],
+)
+def test_words_too_few_and_too_many_are_told_with_the_usage(words, said, capsys):
+    assert main(words) == USAGE
+    err = capsys.readouterr().err
+    assert err.count("\n") == 2, err
+    first, second = err.splitlines()
+    assert first == f"error: {said}"
+    assert second.startswith(f"usage: anabranch {words[0]} GAME")
+
+
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        ({"simulations": "x"}, "simulations must be a whole number or null, found a text"),
+        ({"moves": [{}]}, "moves[0] must be a whole number or a text or a list, found an object"),
+        ({"game": 1}, "game must be a text, found a whole number"),
+    ],
+)
+def test_a_wrong_value_in_a_request_is_told_in_plain_words(fields, said):
+    with pytest.raises(UsageError) as caught:
+        read_request({"id": 1, "op": "search", "game": "pig", **fields})
+    assert str(caught.value) == said
 
 
 @pytest.mark.parametrize("command", COMMANDS)

@@ -6,6 +6,7 @@ import io
 import json
 import subprocess
 import sys
+from contextlib import contextmanager
 
 import pytest
 
@@ -136,3 +137,16 @@ def test_a_session_needs_no_terminal():
     assert done.returncode == GOOD, done.stderr
     assert "your move> b2" in done.stdout
     assert done.stdout.endswith("bye; the game is left unfinished\n")
+
+
+def test_compiling_is_shown(play, monkeypatch):
+    shown = []
+
+    @contextmanager
+    def progress(words, **_):
+        shown.append(words)
+        yield
+
+    monkeypatch.setattr("anabranch.cli.play.progress", progress)
+    play(["tic_tac_toe"], ["quit"])
+    assert shown[0] == "loading tic_tac_toe"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -10,12 +11,12 @@ from typing import Annotated, Any
 from tyro.conf import Positional, arg
 
 from anabranch.cli import GOOD, INTERRUPTED
-from anabranch.cli.options import GameFlags
+from anabranch.cli.options import NAMES_OF_GAMES, GameFlags
 from anabranch.cli.progress import progress
 from anabranch.cli.report import report
 from anabranch.cli.search_flags import SearchFlags
 from anabranch.cli.show import print_json
-from anabranch.errors import UsageError
+from anabranch.errors import DataError, IllegalActionError, UsageError
 from anabranch.game.moves import move_name, play_moves
 from anabranch.search.analysis import Analysis
 from anabranch.search.result import Result
@@ -32,7 +33,7 @@ class Command(SearchFlags, GameFlags):
         arg(
             help_behavior_hint="",
             metavar="[GAME]",
-            help="a built-in name, package.module:Name, or path/to/file.py:Name",
+            help=NAMES_OF_GAMES,
         ),
     ] = ""
     moves: Annotated[
@@ -74,16 +75,31 @@ class Command(SearchFlags, GameFlags):
                 search(analysis, say)
         except KeyboardInterrupt:
             interrupted = True
+        try:
+            wrote = self._keep(analysis)  # before printing: whoever reads the output may leave early, e.g. `head`
+        except Exception:
+            with suppress(BrokenPipeError):
+                self._show(analysis.result, interrupted)
+            raise
         self._show(analysis.result, interrupted)
-        self._keep(analysis)
+        if not self.json:
+            for path in wrote:
+                print(f"wrote {path}" + (f"; go on with --load {path}" if path == self.save else ""))
         return INTERRUPTED if interrupted else GOOD
 
     def _check_files(self) -> None:
-        """Refuse files that could not be written before anything is searched."""
+        """Refuse files that could not be read or written before anything is searched."""
+        if self.loaded is not None and not self.loaded.is_file():
+            found = "is a folder" if self.loaded.is_dir() else "does not exist"
+            raise DataError(f"--load {self.loaded} {found}; name a file that analyze --save wrote")
         pictures = [path for path in (self.svg, self.graph_svg) if path is not None]
         for path in (*pictures, *([self.save] if self.save else [])):
             if not path.parent.is_dir():
-                raise UsageError(f"there is no folder {path.parent} for {path.name}")
+                raise UsageError(
+                    f"there is no folder {path.parent} for {path.name}; make it first, or name another one"
+                )
+            if path.is_dir():
+                raise UsageError(f"{path} is a folder; name a file in it to write to")
         for path in pictures:
             if path.suffix.lower() not in (".svg", ".png"):
                 raise UsageError(f"pictures are saved as .svg or .png, found {path.name!r}")
@@ -91,7 +107,10 @@ class Command(SearchFlags, GameFlags):
     def _analysis(self) -> Analysis:
         budget, config, evaluator = self.budget(), self.settings(), self.judge()
         with progress(f"loading {self.game}"):  # which may compile
-            state = play_moves(self.load().start(config.seed), self.moves)
+            try:
+                state = play_moves(self.load().start(config.seed), self.moves)
+            except IllegalActionError as error:  # of a game's rules it would be their fault; here it is a slip
+                raise UsageError(f"--moves: {error}") from None
             return Analysis(state, **budget, evaluator=evaluator, config=config, threads=None, load=self.loaded)
 
     def _show(self, result: Result, interrupted: bool) -> None:
@@ -103,8 +122,8 @@ class Command(SearchFlags, GameFlags):
             if interrupted:
                 print(f"interrupted after {result.simulations:,} simulations; this is what was found until then")
 
-    def _keep(self, analysis: Analysis) -> None:
-        """Write the files that were asked for and say where they are."""
+    def _keep(self, analysis: Analysis) -> list[Path]:
+        """Write the files that were asked for and return where they are."""
         wrote = []
         if self.svg is not None:
             wrote.append(analysis.result.picture().save(self.svg))
@@ -112,9 +131,7 @@ class Command(SearchFlags, GameFlags):
             wrote.append(analysis.result.graph.picture().save(self.graph_svg))
         if self.save is not None:
             wrote.append(analysis.save(self.save))
-        if not self.json:
-            for path in wrote:
-                print(f"wrote {path}" + (f"; go on with --load {path}" if path == self.save else ""))
+        return wrote
 
     def _serve(self) -> int:
         from anabranch.cli.stdio.serve import serve

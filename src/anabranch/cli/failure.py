@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from pathlib import Path
 
 from anabranch.cli import BAD_DATA, GAME, GOOD, INTERRUPTED, USAGE
 from anabranch.errors import AgentError, AnabranchError, EvaluatorError, GameError, UsageError, blame, foreign_frames
@@ -27,8 +28,24 @@ def failure(error: BaseException) -> tuple[str, int]:
     if foreign_frames(error):
         return f"error: the game raised {type(error).__name__}: {error} ({blame(error)})", GAME
     if isinstance(error, OSError):
-        return f"error: {error}", BAD_DATA
+        return f"error: {file_trouble(error)}", BAD_DATA
     raise error
+
+
+def file_trouble(error: OSError) -> str:
+    """Return what is wrong with a file and what to do about it; what the system says, where nothing better is known."""
+    if not isinstance(error.filename, (str, bytes, os.PathLike)):
+        return error.strerror or str(error)
+    path = Path(os.fsdecode(error.filename))
+    if isinstance(error, FileNotFoundError):
+        if path.parent.is_dir():
+            return f"there is no file {path}; look at how it is spelt, and at the folder you are in"
+        return f"there is no folder {path.parent} for {path.name}; make it first, or name another one"
+    if isinstance(error, IsADirectoryError):
+        return f"{path} is a folder where a file is needed; name a file"
+    if isinstance(error, PermissionError):
+        return f"{path}: not allowed to open it; look at its permissions, or name another place"
+    return f"{path}: {error.strerror or error}"
 
 
 def _interrupted(error: BaseException | None) -> bool:

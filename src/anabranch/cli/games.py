@@ -9,6 +9,7 @@ from tyro.conf import Positional, arg
 
 from anabranch import games
 from anabranch.cli import GOOD
+from anabranch.cli.options import NAMES_OF_GAMES
 from anabranch.cli.show import print_json, print_table
 from anabranch.game.describe import describe
 
@@ -17,7 +18,10 @@ from anabranch.game.describe import describe
 class Command:
     """List the built-in games, or describe one."""
 
-    name: Annotated[Positional[str | None], arg(metavar="[GAME]", help="describe this one")] = None
+    name: Annotated[
+        Positional[str | None],
+        arg(help_behavior_hint="", metavar="[GAME]", help=f"describe this one: {NAMES_OF_GAMES}"),
+    ] = None
     json: Annotated[bool, arg(help="print for machines")] = False
 
     def run(self) -> int:

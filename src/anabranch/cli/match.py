@@ -27,8 +27,18 @@ class Command(GameFlags):
     """Play agents against each other, seats swapped, and say who is stronger."""
 
     first: Annotated[Positional[str], arg(metavar="A", help=f"an agent: {AGENTS}")]
-    second: Annotated[Positional[str], arg(metavar="B", help="another one")]
-    games: Annotated[int, arg(help="how many games; rounded up to whole pairs")] = 200
+    second: Annotated[Positional[str], arg(metavar="B", help="another agent")]
+    others: Annotated[
+        Positional[tuple[str, ...]],
+        arg(
+            help_behavior_hint="",
+            metavar="[C …]",
+            help="more agents, one for each seat of a game that has more than two",
+        ),
+    ] = ()
+    games: Annotated[
+        int, arg(help="how many games; rounded up until every agent sat in every seat as often as the others")
+    ] = 200
     openings: Annotated[
         int | None, arg(help="random plies each pair begins with; four, or fewer in short games, if not given")
     ] = None
@@ -42,7 +52,7 @@ class Command(GameFlags):
         """Print the standings; interrupted, save what is finished and say how to go on."""
         series = Series(
             self.load(),
-            (self.first, self.second),
+            (self.first, self.second, *self.others),
             games=self.games,
             openings=self.openings,
             seed=self.seed,
@@ -62,6 +72,13 @@ class Command(GameFlags):
         else:
             print(result.summary())
             print_table(*result.rows())
+            for note in result.notes():
+                print(note)
+            if series.games != self.games:
+                print(
+                    f"{series.games} games, not {self.games}: rounded up to whole rounds of {len(series.tables)}, "
+                    "so that every agent sits in every seat equally often"
+                )
             if result.played:
                 print(f"{result.played} games in {result.seconds:.1f} s, {result.games_per_second:.1f} a second")
         return GOOD
@@ -76,7 +93,8 @@ class Command(GameFlags):
 
     def _interrupted(self, series: Series, path: Path | None) -> int:
         begun = sum(pair not in series.finished for pair, _ in series.begun)
-        words = f"interrupted after {len(series.finished) * len(series.tables)} of {series.games} games, {begun} begun"
+        moves = f"{begun} begun ({series.moves} moves)"
+        words = f"interrupted after {len(series.finished) * len(series.tables)} of {series.games} games, {moves}"
         if not series.finished and not begun:
             print("interrupted before anything was played", file=sys.stderr)
             return INTERRUPTED
@@ -88,7 +106,7 @@ class Command(GameFlags):
 
     def _again(self, path: Path) -> str:
         """Return the command that goes on with the match."""
-        words = ["anabranch", "match", self.game, self.first, self.second]
+        words = ["anabranch", "match", self.game, self.first, self.second, *self.others]
         for name, value in (
             ("games", self.games),
             ("openings", self.openings),

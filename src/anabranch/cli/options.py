@@ -11,14 +11,14 @@ from tyro.conf import Positional, UseAppendAction, arg
 from anabranch.errors import UsageError
 from anabranch.game.game import Game
 
+NAMES_OF_GAMES = "a built-in name, package.module:Name, path/to/file.py:Name, or open_spiel:NAME"
+
 
 @dataclass(frozen=True)
 class GameFlags:
     """A game by name with the arguments it is made with."""
 
-    game: Annotated[
-        Positional[str], arg(metavar="GAME", help="a built-in name, package.module:Name, or path/to/file.py:Name")
-    ]
+    game: Annotated[Positional[str], arg(metavar="GAME", help=NAMES_OF_GAMES)]
     option: Annotated[
         UseAppendAction[tuple[str, ...]],
         arg(metavar="KEY=VALUE", help="an argument of the game, e.g. rows=5; the value is JSON or a word"),

@@ -5,7 +5,8 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import io
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from types import UnionType
 from typing import Annotated, Any, TypeVar, get_args, get_origin, get_type_hints
 
 import tyro
@@ -13,12 +14,14 @@ import tyro
 from anabranch.errors import UnknownNameError, UsageError
 
 Command = TypeVar("Command")
+READERS: dict[Any, tuple[str, Callable[[str], Any]]] = {int: ("a whole number", int), float: ("a number", float)}
 CONFIG = (tyro.conf.FlagCreatePairsOff, tyro.conf.DisallowNone)  # `--json` alone; no `--seconds None`
 
 
 def parse(command: type[Command], name: str, arguments: Sequence[str]) -> Command | None:
     """Return the command with its flags, or None when only help was wanted."""
     _refuse_unknown(flags_of(command), name, arguments)
+    _refuse_values(command, arguments)
     said = io.StringIO()
     try:
         with contextlib.redirect_stderr(said):
@@ -26,20 +29,39 @@ def parse(command: type[Command], name: str, arguments: Sequence[str]) -> Comman
     except SystemExit as stop:
         if not stop.code:
             return None
-        raise UsageError(_plain(said.getvalue())) from None
+        raise UsageError(_reworded(_plain(said.getvalue()), command, name)) from None
+
+
+@dataclasses.dataclass(frozen=True)
+class _Argument:
+    """What a command takes: a flag, or a word by its place; with its type, and what help calls and says of it."""
+
+    flag: str  # "" if it goes by its place
+    hint: Any
+    metavar: str
+    help: str
+    required: bool
 
 
 def flags_of(command: type) -> list[str]:
     """Return the flags of a command, with their dashes."""
-    hints = get_type_hints(command, include_extras=True)
+    return [argument.flag for argument in _arguments(command) if argument.flag]
+
+
+def _arguments(command: type) -> list[_Argument]:
+    hints, plain = get_type_hints(command, include_extras=True), get_type_hints(command)
     fields: Any = command
-    names = []
+    found = []
     for field in dataclasses.fields(fields):
         marks = _marks(hints[field.name])
-        if tyro.conf.Positional not in marks:
-            given = [mark.name for mark in marks if getattr(mark, "name", None)]
-            names.append("--" + (given[0] if given else field.name).replace("_", "-"))
-    return names
+        said = {
+            key: next((getattr(mark, key) for mark in marks if getattr(mark, key, None)), "")
+            for key in ("name", "metavar", "help")
+        }
+        flag = "" if tyro.conf.Positional in marks else "--" + (said["name"] or field.name).replace("_", "-")
+        required = field.default is dataclasses.MISSING
+        found.append(_Argument(flag, plain[field.name], said["metavar"], said["help"], required))
+    return found
 
 
 def _marks(hint: Any) -> list[Any]:
@@ -60,7 +82,47 @@ def _refuse_unknown(known: Sequence[str], name: str, arguments: Sequence[str]) -
             raise UnknownNameError(f"flag of {name}", word.partition("=")[0], known)
 
 
+def _refuse_values(command: type, arguments: Sequence[str]) -> None:
+    """Say in one line what a flag takes, if it was given nothing or something else."""
+    flags = {argument.flag: argument for argument in _arguments(command) if argument.flag}
+    for at, word in enumerate(arguments):
+        if word in ("--", "--help", "-h"):
+            return
+        flag, given, value = word.partition("=")
+        argument = flags.get(flag.replace("_", "-"))
+        if argument is None or argument.hint is bool or argument.metavar.endswith("…"):  # any number of words, or none
+            continue
+        kinds = get_args(argument.hint) if isinstance(argument.hint, UnionType) else (argument.hint,)
+        what, read = next((words for kind, words in READERS.items() if kind in kinds), ("", str))
+        if not given:
+            value = arguments[at + 1] if at + 1 < len(arguments) else ""
+            if at + 1 == len(arguments) or value.startswith("--"):
+                raise UsageError(f"{flag} needs {what or argument.metavar or 'a value'} after it: {argument.help}")
+        try:
+            read(value)
+        except ValueError:
+            raise UsageError(f"{flag} must be {what}, found {value!r}") from None
+
+
+def _reworded(said: str, command: type, name: str) -> str:
+    """Return what the parser said, in plain words and with the usage line where it is about words by their place."""
+    places = [argument for argument in _arguments(command) if not argument.flag]
+    usage = f"usage: {' '.join([name, *(argument.metavar for argument in places)])} [OPTIONS]; {name} --help says more"
+    lines = [line.strip() for line in said.splitlines()]
+    if any(line.startswith("Missing from") for line in lines):
+        missing = [argument for argument in places if argument.required and argument.metavar in lines]
+        if missing:
+            verb = "is" if len(missing) == 1 else "are"
+            names = " and ".join(argument.metavar for argument in missing)
+            told = f": {missing[0].help}" if len(missing) == 1 else ""
+            return f"{names} {verb} missing{told}\n{usage}"
+    for line in lines:
+        if line.startswith("Unrecognized options: "):
+            return f"{name} does not take {line.partition(': ')[2]!r}\n{usage}"
+    return said
+
+
 def _plain(box: str) -> str:
     """Return the words inside a drawn box, its title left out (the text says it again)."""
-    lines = [line.strip("│ ") for line in box.splitlines() if not line.startswith(("╭", "╰"))]
-    return "\n  ".join(line for line in lines if line.strip("─"))
+    lines = [line.strip("│| ") for line in box.splitlines() if not line.startswith(("╭", "╰"))]
+    return "\n  ".join(line for line in lines if line.strip("─-+"))  # dashes where the terminal has no lines

@@ -38,7 +38,9 @@ class Command(GameFlags):
 
     def run(self) -> int:
         """Hold the conversation; with --json it goes to stderr, and the game to stdout at the end."""
-        game = self.load()
+        with progress(f"loading {self.game}", at_once=False):  # which may compile
+            game = self.load()
+            str(game.start(self.seed))
         if not 0 <= self.seat < game.players:
             raise UsageError(f"--seat {self.seat}: {game.name} has seats 0 to {game.players - 1}")
         agent = agent_by_name(self.agent)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 
-from anabranch.draw.palette import FAINT, PAPER, SOFT, WASH, player_colour
+from anabranch.draw.palette import FAINT, PAPER, PLAYERS, SOFT, WASH, player_colour
 from anabranch.draw.svg import circle, document, group, line, path, rect, text
 
 EMPTY = -1
@@ -77,7 +77,8 @@ def felt_board(cells: Cells, columns: Sequence[str], dots: Collection[Place], co
         parts.append(circle(middle + 14 * side, base, 7, fill=fill, stroke=rim, stroke_width=1.2))
         anchor = "end" if side < 0 else None
         parts.append(text(middle + 27 * side, base + 5, str(counts[seat]), anchor=anchor, font_weight=700))
-    return _framed(cells, columns, pitch, [*parts, *_each(cells, pitch, disc)], below=26)
+    shown, stones = [*parts, *_each(cells, pitch, disc)], [fill for fill, _ in DISCS]
+    return _framed(cells, columns, pitch, shown, below=26, stones=stones)
 
 
 def lines_of(cells: Cells, length: int) -> set[Place]:
@@ -121,6 +122,7 @@ def _framed(
     ranks: bool = True,
     margin: float = 0,
     below: float = 0,
+    stones: Sequence[str] = PLAYERS,
 ) -> str:
     """Put names of columns below a board and ranks at its left, and leave room `below` them."""
     rows, across = len(cells), len(cells[0])
@@ -144,4 +146,5 @@ def _framed(
         top + height + margin + 24 + below,
         group(*parts, *names, x=left, y=top),
         board=(left - edge, top - edge, width + 2 * edge, height + 2 * edge),
+        stones=stones,
     )

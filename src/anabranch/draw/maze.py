@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 
-from anabranch.draw.palette import INK, PAPER, SOFT, WASH, player_colour
+from anabranch.draw.palette import INK, PAPER, PLAYERS, SOFT, WASH, player_colour
 from anabranch.draw.svg import circle, document, group, line, path, polygon, rect, text, text_width
 
 Cell = tuple[int, int]  # (x, y), y upwards
@@ -72,6 +72,7 @@ def maze_board(
         base + top + 12,
         group(*parts, *words, x=left, y=top),
         board=(left - 4, top - 4, across + 8, down + 8),
+        stones=PLAYERS,
     )
 
 

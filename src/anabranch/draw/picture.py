@@ -55,6 +55,11 @@ class Picture:
         given = [float(part) for part in self._root.get("data-board", "").split()]
         return (given[0], given[1], given[2], given[3]) if len(given) == 4 else (0.0, 0.0, *self.size)
 
+    @cached_property
+    def stones(self) -> tuple[str, ...]:
+        """The colours players have on the board, if it says so: `data-stones` of the element."""
+        return tuple(self._root.get("data-stones", "").split())
+
     def inside(
         self, x: float, y: float, width: float, height: float, *, only_board: bool = False, **attributes: str
     ) -> str:

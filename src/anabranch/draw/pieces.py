@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from anabranch.draw.palette import EDGE, FAINT, INK, PAPER, SOFT, WASH, ink_on, player_colour, value_colour
+from anabranch.draw.palette import EDGE, FAINT, INK, PAPER, PLAYERS, SOFT, WASH, ink_on, player_colour, value_colour
 from anabranch.draw.svg import circle, document, group, polygon, rect, text, text_width
 
 GOLD = "#d8a31a"
@@ -56,7 +56,7 @@ def card_table(
             where = (left + cards * step + 52, y + 0.7 * width + 6)
             parts.append(text(*where, str(points[number - 1]), size=17, anchor="end", font_weight=700))
     heading = text(left + cards * step + 52, 14 + 0.7 * width + 5, "points", size=12, anchor="end", fill=SOFT)
-    return document(left + cards * step + 66, 14 + (len(hands) + 1) * row, *parts, heading)
+    return document(left + cards * step + 66, 14 + (len(hands) + 1) * row, *parts, heading, stones=PLAYERS)
 
 
 def die(x: float, y: float, side: float, face: int | None, colour: str = INK) -> str:
@@ -88,7 +88,7 @@ def race(scores: Sequence[int], pot: int, target: int, mover: int | None, *, rol
         if seat == mover:
             parts.append(die(84 + long + 76, y - 3, 24, None, colour) if rolling else _arrow(84 + long + 80, y + 9))
     goal = text(84 + long, 18 + len(scores) * 34 + 8, f"target {target}", size=11, anchor="end", fill=SOFT)
-    return document(84 + long + 114, 34 + len(scores) * 34, *parts, goal)
+    return document(84 + long + 114, 34 + len(scores) * 34, *parts, goal, stones=PLAYERS)
 
 
 def heap(stones: int, *, across: int = 10, most: int = 120) -> str:
@@ -127,9 +127,8 @@ def payoff_table(
             parts.append(text(left + (at + 0.5) * wide, middle, words, size=size, anchor="middle", fill=ink_on(fill)))
     width = max(left + len(columns) * wide + 14, text_width(heading, 12) + 28)
     height = 42 + len(rows) * tall
-    return document(
-        width, height + 30, *parts, text(width / 2, height + 19, heading, size=12, anchor="middle", fill=SOFT)
-    )
+    below = text(width / 2, height + 19, heading, size=12, anchor="middle", fill=SOFT)
+    return document(width, height + 30, *parts, below, stones=PLAYERS)
 
 
 def _arrow(x: float, y: float) -> str:

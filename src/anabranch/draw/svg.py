@@ -82,10 +82,13 @@ def document(
     *inside: str,
     background: str | None = PAPER,
     board: tuple[float, float, float, float] | None = None,
+    stones: Sequence[str] = (),
+    fluid: bool = False,
 ) -> str:
     """Return a whole picture with a background of its own (None leaves it out).
 
-    `board` is x, y, width and height of what small pictures show, without the labels around it.
+    `board` is x, y, width and height of what small pictures show, without the labels around it; `stones` are the
+    colours players have on it. A `fluid` picture shrinks with the page; it cannot stand inside another one.
     """
     ground = [] if background is None else [rect(0, 0, width, height, fill=background, rx=6)]
     return element(
@@ -98,6 +101,8 @@ def document(
         viewBox=f"0 0 {_attribute(width)} {_attribute(height)}",
         font_family=SANS,
         data_board=None if board is None else " ".join(map(_attribute, board)),
+        data_stones=" ".join(stones) or None,
+        style="max-width:100%;height:auto" if fluid else None,
     )
 
 

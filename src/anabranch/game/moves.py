@@ -31,9 +31,11 @@ def read_move(state: State, written: Written) -> Move:
         return _action(state, seats[0], alone)
     entries = [part.strip() for part in written.split(",")] if isinstance(written, str) else written
     if isinstance(entries, int) or len(entries) != len(seats):
-        example = ",".join(state.game.action_name(state.legal(seat)[0]) for seat in seats)
+        example = ",".join(action_name(state, seat, state.legal(seat)[0]) for seat in seats)
+        several = "; several moves are separate words" if isinstance(written, str) and " " in written.strip() else ""
         raise UsageError(
-            f"{_shown(written)} is not one action each of players {', '.join(map(str, seats))}; write e.g. {example}"
+            f"{_shown(written)} is not one action each of players {', '.join(map(str, seats))}; "
+            f"write e.g. {example}{several}"
         )
     return tuple(_action(state, seat, entry) for seat, entry in zip(seats, entries, strict=True))
 
@@ -52,10 +54,37 @@ def play_moves(state: State, moves: Iterable[Written]) -> State:
 
 def move_name(state: State, move: Move) -> str:
     """Return what people call a move made at a state; `read_move` reads it back."""
-    game = state.game
-    if isinstance(move, tuple):
-        return ",".join(game.action_name(action) for action in move)
-    return game.outcome_name(move) if state.turn_bits == CHANCE else game.action_name(move)
+    if state.turn_bits == CHANCE:
+        assert isinstance(move, int)
+        return state.game.outcome_name(move)
+    actions = move if isinstance(move, tuple) else (move,)
+    seats = acting(state.turn_bits)
+    return ",".join(action_name(state, seat, action) for seat, action in zip(seats, actions, strict=True))
+
+
+def action_name(state: State, seat: int, action: int) -> str:
+    """Return what people call a legal action of a player at a state."""
+    return state.game.move_name(state, seat, action)
+
+
+def read_action(state: State, seat: int, text: str) -> int | None:
+    """Return the legal action of a player that a text names, or None.
+
+    It is read as the game prints it here, as it prints it anywhere, in any case if that is clear, or as it reads it.
+    """
+    game, legal = state.game, state.legal(seat)
+    here = {action: action_name(state, seat, action) for action in legal}
+    anywhere = {action: game.action_name(action) for action in legal}
+    for same in (str, str.lower):
+        for names in (here, anywhere):
+            found = [action for action, name in names.items() if same(name) == same(text)]
+            if len(found) == 1:
+                return found[0]
+    try:
+        action = game.parse_action(text)
+    except UsageError:
+        return None
+    return action if action in legal else None
 
 
 def line_names(state: State, line: Iterable[Move]) -> list[str]:
@@ -71,26 +100,27 @@ def possible_moves(state: State) -> list[list[str]]:
     """Return the names of what can happen at a state: a list per acting player, or one of outcomes."""
     if state.turn_bits == CHANCE:
         return [[state.game.outcome_name(outcome) for outcome, _ in _listed(state)]]
-    return [[state.game.action_name(a) for a in state.legal(seat)] for seat in acting(state.turn_bits)]
+    return [[action_name(state, seat, a) for a in state.legal(seat)] for seat in acting(state.turn_bits)]
 
 
 def _action(state: State, seat: int, written: str | int) -> int:
     game, legal = state.game, state.legal(seat)
-    names = {game.action_name(action): action for action in legal}
-    if isinstance(written, int):
-        action = written
-    elif written in names:  # before the game's own reader: what it prints, it gets back
-        action = names[written]
-    else:
+    action = written if isinstance(written, int) else read_action(state, seat, written)
+    if action in legal:
+        assert action is not None
+        return action
+    names = [action_name(state, seat, action) for action in legal]
+    if isinstance(written, str):
         try:
-            action = game.parse_action(written)
+            game.parse_action(written)
         except UsageError:
+            words = written.replace(",", " ").split()
+            if len(words) > 1 and read_action(state, seat, words[0]) is not None:
+                raise UsageError(
+                    f"{written!r} looks like several moves; write them as separate words: {' '.join(words)}"
+                ) from None
             raise UnknownNameError("action", written, names) from None
-    if action not in legal:
-        raise IllegalActionError(
-            f"{_shown(written)} is not legal for player {seat}; legal: {', '.join(names)}\n{state}"
-        )
-    return action
+    raise IllegalActionError(f"{_shown(written)} is not legal for player {seat}; legal: {', '.join(names)}\n{state}")
 
 
 def _outcome(state: State, written: Written) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from anabranch.draw.palette import PAPER, SOFT, player_colour
+from anabranch.draw.palette import PAPER, PLAYERS, SOFT
 from anabranch.draw.picture import Picture, text_picture
 from anabranch.draw.svg import circle, document, rect, text, text_width
 from anabranch.errors import GameError, UsageError
@@ -41,14 +41,18 @@ def situation(state: State) -> str:
 
 
 def state_picture(state: State) -> Picture:
-    """Return the board with a line below that says who acts, each acting player with a dot of its colour."""
+    """Return the board with a line below that says who acts, each acting player with a dot like its stones."""
     board, words, size = board_picture(state), situation(state), 13
     seats = state.turn if isinstance(state.turn, tuple) else ()
-    dots = seats[:8]
+    # Where the board has no colours of players there is nothing a dot could stand for.
+    dots = [board.stones[seat % len(board.stones)] for seat in seats[:8]] if board.stones else []
     wide = 15 * len(dots) + text_width(words, size) + 4
     width, height = max(board.width, wide + 24), board.height + 28
     left = (width - wide) / 2
-    caption = [circle(left + 15 * at + 5, height - 18, 5, fill=player_colour(seat)) for at, seat in enumerate(dots)]
+    caption = [
+        circle(left + 15 * at + 5, height - 18, 5, fill=colour, stroke=None if colour in PLAYERS else SOFT)
+        for at, colour in enumerate(dots)
+    ]
     caption.append(text(left + 15 * len(dots) + 2, height - 13.5, words, size=size, fill=SOFT))
     ground = rect(0, 0, width, height, fill=PAPER, rx=6)
     placed = board.inside(0, 0, width, board.height)

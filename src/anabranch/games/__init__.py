@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import importlib
+from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 from anabranch.errors import UnknownNameError, UsageError
 from anabranch.game.game import Game
 from anabranch.game.load import load_from
+from anabranch.game.source import named_in_full
 
 _BUILT_IN = {
     "connect_four": "ConnectFour",
@@ -38,13 +41,27 @@ def load(name: str, /, **options: Any) -> Game:
         from anabranch.games.open_spiel import OpenSpiel
 
         return OpenSpiel(name, **options)
+    if name.partition(":")[0].lower().replace("-", "_") in ("openspiel", "open_spiel", "spiel", "pyspiel"):
+        raise UnknownNameError("game", name, (), meant=[f"open_spiel:{name.partition(':')[2] or 'NAME'}"])
     where, separator, member = name.rpartition(":")
     if separator:
         return load_from(where, member, **options)
     if name.endswith(".py"):
-        raise UsageError(f"which game of {name}? Name its class too, e.g. {name}:MyGame")
+        raise UsageError(f"which game of {name}? Name its class too: {' or '.join(named_in_full(Path(name)))}")
     if name not in _BUILT_IN:
-        raise UnknownNameError("game", name, _BUILT_IN)
+        raise UnknownNameError("game", name, _BUILT_IN, meant=_elsewhere(name))
     module = importlib.import_module(f"anabranch.games.{name}")
     game: Game = getattr(module, _BUILT_IN[name])(**options)
     return game
+
+
+def _elsewhere(name: str) -> list[str]:
+    """Return the full name of a game that is not built in: it is in a file of that name, or one of OpenSpiel."""
+    path = Path(f"{name}.py")
+    if path.is_file():
+        return named_in_full(path)
+    if find_spec("pyspiel") is None:
+        return []
+    from anabranch.games.open_spiel_load import pyspiel_module
+
+    return [f"open_spiel:{name}"] if name in pyspiel_module().registered_names() else []

@@ -78,12 +78,14 @@ def spelled(game: Game, moves: Sequence[Move], start: State | None) -> str:
         return "no move"
     words, state = [], start
     for move in moves:
-        if isinstance(move, tuple):
-            words.append("(" + " ".join(game.action_name(action) for action in move) + ")")
-        elif state is None:
-            words.append(str(move))
+        actions = move if isinstance(move, tuple) else (move,)
+        if state is None:
+            names = [game.action_name(action) if len(actions) > 1 else str(action) for action in actions]
+        elif isinstance(state.turn, tuple):
+            names = [game.move_name(state, seat, action) for seat, action in zip(state.turn, actions, strict=True)]
         else:
-            words.append(game.action_name(move) if isinstance(state.turn, tuple) else f"[{game.outcome_name(move)}]")
+            names = [f"[{game.outcome_name(actions[0])}]"]
+        words.append(names[0] if len(names) == 1 else "(" + " ".join(names) + ")")
         state = None if state is None else state.step(move)[0]
     return " ".join(words)
 
@@ -95,7 +97,7 @@ def _legal(agent: Any, turn: Turn, action: Any) -> int:
     except AttributeError:
         number = None
     if number is None or isinstance(action, bool) or number not in legal:
-        some = ", ".join(f"{number} ({game.action_name(number)})" for number in legal[:20])
+        some = ", ".join(f"{number} ({game.move_name(turn.state, turn.seat, number)})" for number in legal[:20])
         more = ", …" if len(legal) > 20 else ""
         raise AgentError(
             f"{name_of(agent)} chose {action!r}, which is not legal in seat {turn.seat}, after {turn.where()}\n"

@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager, contextmanager, suppress
 from typing import TextIO
 
 from anabranch.errors import AgentError, UsageError, suggestion
-from anabranch.game.state import State
+from anabranch.game.moves import action_name, read_action
 from anabranch.play.agent import Agent, Turn
 from anabranch.play.search_agent import SearchAgent
 
@@ -123,15 +123,15 @@ class HumanAgent(Agent):
 
     def _show_help(self, turn: Turn) -> None:
         legal = turn.state.legal(turn.seat)
-        self.say(f"a move is written by its name, e.g. {turn.state.game.action_name(legal[0])}; commands are")
+        self.say(f"a move is written by its name, e.g. {action_name(turn.state, turn.seat, legal[0])}; commands are")
         for name, text in COMMANDS.items():
             if name != "undo" or self.can_undo:
                 self.say(f"  {name:6} {text}")
-        if any(turn.state.game.action_name(action).lower() in COMMANDS for action in legal):
+        if any(action_name(turn.state, turn.seat, action).lower() in COMMANDS for action in legal):
             self.say("  :NAME  the command of that name where a move has it too")
 
     def _show_moves(self, turn: Turn, at_most: int | None = None) -> None:
-        names = [turn.state.game.action_name(action) for action in turn.state.choices(turn.seat)]
+        names = [action_name(turn.state, turn.seat, action) for action in turn.state.choices(turn.seat)]
         if at_most is not None and len(names) > at_most:
             return
         self.say("moves: " + " ".join(names), DIM)
@@ -143,29 +143,15 @@ class HumanAgent(Agent):
         best = max(turn.state.choices(turn.seat), key=lambda action: result.policy[turn.seat, action])
         share = result.policy[turn.seat, best]
         together = " (to mix, as several choose at once)" if turn.state.turn != (turn.seat,) and share < 0.99 else ""
-        self.say(f"the search prefers {turn.state.game.action_name(best)}{together}", BOLD)
+        self.say(f"the search prefers {action_name(turn.state, turn.seat, best)}{together}", BOLD)
 
     def _refuse(self, turn: Turn, text: str) -> None:
         game = turn.state.game
         try:
             known = game.action_name(game.parse_action(text))
         except UsageError:
-            names = [game.action_name(action) for action in turn.state.legal(turn.seat)]
+            names = [action_name(turn.state, turn.seat, action) for action in turn.state.legal(turn.seat)]
             near = suggestion(text, [*names, *COMMANDS])
             self.say(f"{text!r} is neither a move nor a command." + (near if "mean" in near else " Try moves or help."))
         else:
             self.say(f"{known} is not possible here; moves lists what is")
-
-
-def read_action(state: State, seat: int, text: str) -> int | None:
-    """Return the legal action a text names: as the game writes it, in any case if that is clear, or as it reads it."""
-    game, legal = state.game, state.legal(seat)
-    for same in (str, str.lower):
-        found = [action for action in legal if same(game.action_name(action)) == same(text)]
-        if len(found) == 1:
-            return found[0]
-    try:
-        action = game.parse_action(text)
-    except UsageError:
-        return None
-    return action if action in legal else None

@@ -23,6 +23,9 @@ from anabranch.play.record import GameRecord, rotations
 from anabranch.play.seeds import Purpose, seed_for
 from anabranch.search.saved import identity
 
+NEWS = 4.0  # seconds an agent may choose before moves are played and told, if it can be asked for fewer games at once
+FIRST_SLICE = max(4, os.cpu_count() or 1)  # games an agent is asked for at once at first, and at least: one per thread
+
 
 @dataclass(frozen=True)
 class Progress:
@@ -67,7 +70,7 @@ def match(
         seed        decides everything random; the same call gives the same games, whatever `abreast` is
         abreast     how many games run at once, so that agents choose for many of them in one go
         file        where finished pairs are written; the same call goes on with what the file has
-        progress    called with a Progress after every move
+        progress    called with a Progress whenever moves were played
         longest     moves after which a game is cut off and scored by what was got until then
     """
     series = Series(
@@ -117,6 +120,7 @@ class Series:
         self.begun: dict[tuple[int, int], list[Move]] = {}  # what agents played in games that were interrupted
         self.seconds, self.played = 0.0, 0
         self.moves = 0  # by agents, of this run
+        self._slices: dict[int, int] = {}  # agent → for how many games it is asked at once
         self._points = 0.0  # of the first agent, in finished pairs
         self._journal: Journal | None = None
 
@@ -175,7 +179,14 @@ class Series:
                         break
                 if not live:
                     break
-                self._move([table for table in live if not table.ended(self.longest)])
+                length = moves / over if over else math.inf
+
+                def tell(live: list[_Table] = live, over: int = over, length: float = length) -> None:
+                    self.seconds = before + time.perf_counter() - began
+                    if progress is not None:
+                        progress(self._progress(live, over, length))
+
+                self._move([table for table in live if not table.ended(self.longest)], tell)
                 for table in live:
                     if table.ended(self.longest):
                         halves.setdefault(table.pair, []).append(table)
@@ -208,24 +219,39 @@ class Series:
                         table.play(move)
                     yield table
 
-    def _move(self, live: Sequence[_Table]) -> None:
-        """Let every agent choose for all games it is to move in, then play the moves."""
+    def _move(self, live: Sequence[_Table], tell: Callable[[], None]) -> None:
+        """Let every agent choose for all games it is to move in; a move is played once all its seats have chosen."""
+        acting = [table.acting for table in live]  # now: as soon as a move is played, it is somebody else's turn
         choices: list[dict[int, int]] = [{} for _ in live]
         for number, agent in enumerate(self.agents):
             asked = [
                 (index, seat)
                 for index, table in enumerate(live)
-                for seat in table.acting
+                for seat in acting[index]
                 if table.seats[seat] == number
             ]
             turns = [self._turn(live[index], seat) for index, seat in asked]
-            for (index, seat), action in zip(asked, ask(agent, turns), strict=True):
-                choices[index][seat] = action
-        for table, chosen in zip(live, choices, strict=True):
-            actions = [chosen[seat] for seat in table.acting]
-            move: Move = actions[0] if len(actions) == 1 else tuple(actions)
-            table.play(move)
-        self.moves += len(live)
+            answers = iter(asked)
+            for actions in self._ask(number, agent, turns):
+                for action, (index, seat) in zip(actions, answers, strict=False):
+                    choices[index][seat] = action
+                    if len(choices[index]) == len(acting[index]):
+                        chosen = [choices[index][seat] for seat in acting[index]]
+                        live[index].play(chosen[0] if len(chosen) == 1 else tuple(chosen))
+                        self.moves += 1
+                tell()
+
+    def _ask(self, number: int, agent: Any, turns: Sequence[Turn]) -> Iterator[list[int]]:
+        """Yield an agent's choices in slices that take about as long as people wait for news."""
+        at = 0
+        while at < len(turns):
+            size, began = self._slices.setdefault(number, FIRST_SLICE), time.perf_counter()
+            yield ask(agent, turns[at : at + size])
+            at += size
+            spent = time.perf_counter() - began
+            self._slices[number] = (
+                2 * size if spent < NEWS / 2 else max(FIRST_SLICE, size // 2) if spent > NEWS else size
+            )
 
     def _turn(self, table: _Table, seat: int) -> Turn:
         played = table.played

@@ -114,6 +114,15 @@ class Match:
         cut = sum(not record.finished for record in self.records)
         return text + (f"; {cut} cut off for their length" if cut else "")
 
+    def notes(self) -> list[str]:
+        """Return what a reader of the table has to know, a line each: what a score is where it is no share of wins."""
+        players = max((len(record.seats) for record in self.records), default=2)
+        if players == 2:
+            return []
+        half = f"{players / 2:g}"
+        sums = f"; the {players} scores sum to {half}" if len(self.agents) == players else ""
+        return [f"score: the share of opponents beaten, a tie counting half{sums}, and equal agents have 0.500"]
+
     def __str__(self) -> str:
         columns, rows = self.rows()
         cells = [columns, *([str(cell) for cell in row] for row in rows)]
@@ -125,6 +134,7 @@ class Match:
                 for number, (cell, width) in enumerate(zip(row, widths, strict=True))
             )
             lines.append("  ".join([first, *others]).rstrip())
+        lines += self.notes()
         return "\n".join(lines)
 
     def _standing(self, agent: int) -> Standing:

@@ -103,7 +103,7 @@ class Session:
                     assert isinstance(turn, tuple)
                     actions = move if isinstance(move, tuple) else (move,)
                     told = [
-                        f"{self._called(seat)} {self.game.action_name(action)}"
+                        f"{self._called(seat)} {self.game.move_name(state, seat, action)}"
                         for seat, action in zip(turn, actions, strict=True)
                         if len(turn) > 1 or not isinstance(self.agents[seat], HumanAgent)
                     ]

@@ -84,8 +84,8 @@ class Graph:
         ends = np.concatenate([[0], np.cumsum((column["edge_flags"] & FROZEN) != 0)])
         return bool((ends[starts + counts] > ends[starts]).any())
 
-    def picture(self, *, depth: int = 3, most: int = 20, player: int = 0) -> Picture:
-        """Draw the top of the graph: at most so many moves deep, at most so many nodes, the most visited ones.
+    def picture(self, *, depth: int = 3, most: int | None = None, player: int = 0) -> Picture:
+        """Draw the top of the graph: at most so many moves deep, the most visited nodes, `most` or as many as fit.
 
         A position that several lines reach is drawn once, with all the edges into it. Edges are as wide as visited;
         nodes have the colour of their value to `player`.

@@ -180,7 +180,7 @@ class ReferenceGraph:
         decisions = (node for node in self.nodes if node.kind is Kind.DECISION)
         return any(edge.frozen is not None for node in decisions for edge in node.edges.values())
 
-    def picture(self, *, depth: int = 3, most: int = 20, player: int = 0) -> Picture:
+    def picture(self, *, depth: int = 3, most: int | None = None, player: int = 0) -> Picture:
         """Draw the top of the graph, as the engine's graph does."""
         from anabranch.search.show.graph_picture import graph_picture
 

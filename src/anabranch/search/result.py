@@ -61,7 +61,7 @@ class Result:
             str(seat): [
                 {
                     "action": action,
-                    "name": self.state.game.action_name(action),
+                    "name": self.state.game.move_name(self.state, seat, action),
                     "prior": float(self.prior[seat, action]),
                     "visits": int(self.visits[seat, action]),
                     "policy": float(self.policy[seat, action]),
@@ -71,7 +71,11 @@ class Result:
             ]
             for seat in seats
         }
-        fan = [{"outcome": o, "probability": p, "visits": n, "value": q.tolist()} for o, p, n, q in self.outcomes]
+        name = self.state.game.outcome_name
+        fan = [
+            {"outcome": o, "name": name(o), "probability": p, "visits": n, "value": q.tolist()}
+            for o, p, n, q in self.outcomes
+        ]
         facts: dict[str, Any] = {
             "game": self.state.game.name,
             "value": self.value.tolist(),

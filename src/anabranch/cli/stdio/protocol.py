@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any, TypeAlias
 
 import msgspec
@@ -11,6 +12,15 @@ from anabranch.cli.failure import failure
 from anabranch.errors import AnabranchError, UnknownNameError, UsageError
 
 PROTOCOL = 1
+WORDS = {
+    "int": "a whole number",
+    "float": "a number",
+    "str": "a text",
+    "bool": "true or false",
+    "null": "null",
+    "array": "a list",
+    "object": "an object",
+}
 LONGEST_ID = 200  # characters
 
 Id: TypeAlias = str | int
@@ -118,7 +128,7 @@ def read_request(given: dict[str, Any]) -> Request:
     try:
         return msgspec.convert(given, kind)
     except msgspec.ValidationError as error:
-        raise UsageError(str(error).replace("$.", "").replace("$", "the request")) from None
+        raise UsageError(_reworded(str(error), operation)) from None
     except RecursionError:
         raise UsageError("nested too deeply") from None
 
@@ -137,6 +147,19 @@ def described(error: BaseException) -> dict[str, Any]:
 def write_line(answer: dict[str, Any]) -> bytes:
     """Return an answer as a line."""
     return msgspec.json.encode(answer) + b"\n"
+
+
+def _reworded(said: str, operation: str) -> str:
+    """Return what the reader of requests said, in plain words."""
+    wrong = re.fullmatch(r"Expected `([^`]*)`, got `([^`]*)`(?: - at `\$\.?([^`]*)`)?", said)
+    if wrong:
+        wanted, found, place = wrong.groups()
+        either = " or ".join(WORDS.get(word, word) for word in wanted.split(" | "))
+        return f"{place or 'the request'} must be {either}, found {WORDS.get(found, found)}"
+    missing = re.fullmatch(r"Object missing required field `([^`]*)`", said)
+    if missing:
+        return f"{operation} needs the field {missing[1]!r}"
+    return said.replace("$.", "").replace("$", "the request").replace("`", "")
 
 
 def _kind(value: Any) -> str:

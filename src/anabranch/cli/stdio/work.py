@@ -76,7 +76,7 @@ class Worker:
         state = self.state(asked, asked.seed or 0)
         game, turn = state.game, state.turn_bits
         legal = {
-            str(seat): [{"action": action, "name": game.action_name(action)} for action in state.legal(seat)]
+            str(seat): [{"action": action, "name": game.move_name(state, seat, action)} for action in state.legal(seat)]
             for seat in acting(turn)
         }
         outcomes = state.outcomes() if turn == CHANCE and game.has("chance") else []

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 from anabranch.draw.palette import EDGE, FAINT, INK, SOFT, WASH, ink_on, player_colour
 from anabranch.draw.picture import Picture
-from anabranch.draw.svg import document, group, line, path, rect, text, text_width
+from anabranch.draw.svg import circle, document, group, line, path, rect, text, text_width
 from anabranch.game.pictures import board_picture
 from anabranch.search.show.result_sheet import result_sheet
-from anabranch.search.show.sheet import Cell, Sheet, Table, above
+from anabranch.search.show.sheet import Cell, Legend, Sheet, Table, above
 
 if TYPE_CHECKING:
     from anabranch.search.result import Result
@@ -39,7 +39,7 @@ def sheet_picture(sheet: Sheet, board: Picture) -> Picture:
         text(MARGIN, 53, sheet.summary, size=SIZE, fill=SOFT),
     ]
     right = MARGIN + max(text_width(sheet.heading, 18), text_width(sheet.summary, SIZE))
-    chips, end = _chips(sheet.values, MARGIN, 66)
+    chips, end = _chips(sheet.values, board.stones, MARGIN, 66)
     parts += chips
     right = max(right, end)
     y, first_row = 104.0, 104.0
@@ -61,24 +61,52 @@ def sheet_picture(sheet: Sheet, board: Picture) -> Picture:
         parts += _fan(sheet.fan, MARGIN + wide + 4, top + tall / 2, left - 8, first_row)
         bottom = max(bottom, top + tall)
     parts.append(board.inside(MARGIN, top, wide, tall))
+    if sheet.legend:
+        drawn, end = _legend(sheet.legend, MARGIN, bottom + 14)
+        parts += drawn
+        right = max(right, end)
+        bottom += 24
     for note in sheet.notes:
         parts.append(text(MARGIN, bottom + 10, note, size=12, fill=SOFT))
         right = max(right, MARGIN + text_width(note, 12))
         bottom += 18
-    return Picture(document(right + MARGIN, bottom + MARGIN - 4, *parts))
+    return Picture(document(right + MARGIN, bottom + MARGIN - 4, *parts, fluid=True))
 
 
-def _chips(values: Sequence[tuple[str, Cell]], x: float, y: float) -> tuple[list[str], float]:
-    """Draw what the root is worth to each player; return the shapes and where they end."""
+def _chips(values: Sequence[tuple[str, Cell]], stones: Sequence[str], x: float, y: float) -> tuple[list[str], float]:
+    """Draw what the root is worth to each player; return the shapes and where they end.
+
+    Where a player's stones have another colour than its values, one of them stands beside its name.
+    """
     parts = []
-    for whom, cell in values:
+    for seat, (whom, cell) in enumerate(values):
         words = f"{whom}  {_true_minus(cell.lines[0])}"
-        width = text_width(words, SIZE) + 14
+        stone = stones[seat] if seat < len(stones) and stones[seat] != player_colour(seat) else None
+        before = 24 if stone else 7
+        width = before + text_width(words, SIZE) + 7
         fill = cell.colour or WASH
         parts.append(rect(x, y, width, 22, fill=fill, rx=11))
-        parts.append(text(x + width / 2, y + 15.5, words, size=SIZE, anchor="middle", fill=ink_on(fill)))
+        if stone:
+            parts.append(circle(x + 13, y + 11, 6, fill=stone, stroke=EDGE, stroke_width=1.2))
+        middle = x + (before + width - 7) / 2
+        parts.append(text(middle, y + 15.5, words, size=SIZE, anchor="middle", fill=ink_on(fill)))
         x += width + 8
     return parts, x
+
+
+def _legend(legend: Legend, x: float, y: float) -> tuple[list[str], float]:
+    """Draw each player's colours between the ends of the scale, and words; return the shapes and where they end."""
+    low, high = _true_minus(legend.low), _true_minus(legend.high)
+    parts = [text(x, y, low, size=11, fill=SOFT)]
+    x += text_width(low, 11) + 5
+    for ramp in legend.ramps:
+        shades = [rect(4 * at, y - 9, 4, 10, fill=colour) for at, colour in enumerate(ramp)]
+        parts.append(group(*shades, x=round(x), shape_rendering="crispEdges"))
+        x += 4 * len(ramp) + 4
+    parts.append(text(x + 1, y, high, size=11, fill=SOFT))
+    x += text_width(high, 11) + 14
+    parts.append(text(x, y, legend.words, size=11, fill=SOFT))
+    return parts, x + text_width(legend.words, 11)
 
 
 def _table(table: Table) -> tuple[list[str], float, float, float]:

@@ -10,7 +10,7 @@ from anabranch.draw.picture import as_html
 from anabranch.draw.svg import SANS, clean
 from anabranch.game.pictures import board_picture
 from anabranch.search.show.result_sheet import result_sheet
-from anabranch.search.show.sheet import Cell, Column, Sheet, Table, above
+from anabranch.search.show.sheet import Cell, Column, Legend, Sheet, Table, above
 
 if TYPE_CHECKING:
     from anabranch.search.result import Result
@@ -47,8 +47,18 @@ def sheet_html(sheet: Sheet) -> str:
     ]
     if sheet.line:
         parts.append(f'<div><span style="color:{SOFT}">line</span> {clean(sheet.line)}</div>')
+    if sheet.legend:
+        parts.append(_legend(sheet.legend))
     parts += [f'<div style="color:{SOFT};margin-top:4px">{clean(note)}</div>' for note in sheet.notes]
     return "".join(parts)
+
+
+def _legend(legend: Legend) -> str:
+    """Return the meaning of the colours in small letters."""
+    shade = "display:inline-block;width:4px;height:9px;background:"
+    ramps = " ".join("".join(f'<span style="{shade}{colour}"></span>' for colour in ramp) for ramp in legend.ramps)
+    words = f"{clean(legend.low)} {ramps} {clean(legend.high)} &#160; {clean(legend.words)}"
+    return f'<div style="color:{SOFT};font-size:11px;margin-top:2px">{words}</div>'
 
 
 def table_html(table: Table) -> str:

@@ -20,12 +20,12 @@ def joint_table(result: Result, seats: tuple[int, int], root: dict[Action, EdgeV
 
     Choices beyond the likeliest few are summed up in one row and one column, so that visits still add up.
     """
-    game, (one, other) = result.state.game, seats
+    state, game, (one, other) = result.state, result.state.game, seats
     rows, more_rows = _kept(result, one, MOST_ROWS)
     columns, more_columns = _kept(result, other, MOST_COLUMNS)
     opposite = game.players == 2 and all(abs(float(edge.value.sum())) < 1e-9 for edge in root.values() if edge.visits)
-    down: list[tuple[str, list[int]]] = [(game.action_name(action), [action]) for action in rows]
-    across: list[tuple[str, list[int]]] = [(game.action_name(action), [action]) for action in columns]
+    down: list[tuple[str, list[int]]] = [(game.move_name(state, one, action), [action]) for action in rows]
+    across: list[tuple[str, list[int]]] = [(game.move_name(state, other, action), [action]) for action in columns]
     down += [(f"{len(more_rows)} more", more_rows)] * bool(more_rows)
     across += [(f"{len(more_columns)} more", more_columns)] * bool(more_columns)
     busiest = max((edge.visits for edge in root.values()), default=0)
@@ -57,7 +57,7 @@ def joint_table(result: Result, seats: tuple[int, int], root: dict[Action, EdgeV
         [Cell((title,)), *(margin[at] for margin in margins), *blank]
         for at, title in enumerate(("prior", "visits", "share", "value"))
     ]
-    worth = f"the value to player {one}" + ("" if opposite else f" and player {other}")
+    worth = f"the value to player {one}" if opposite else "the values to both"  # short: terminals break at any letter
     return Table(
         [
             Column(f"player {one}", right=False, seat=one),

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from anabranch.game.game import Game
 from anabranch.game.state import State
 from anabranch.search.views import Action, ReadableGraph
 
 
-def move_name(game: Game, kind: str, action: Action) -> str:
-    """Return what people call a move: [an outcome], (choices made at once), or an action."""
+def move_name(state: State, action: Action) -> str:
+    """Return what people call a move made at a state: [an outcome], (choices made at once), or an action."""
+    game, turn = state.game, state.turn
+    if isinstance(turn, int):
+        assert isinstance(action, int)
+        return f"[{game.outcome_name(action)}]"
     if isinstance(action, tuple):
-        return "(" + " ".join(game.action_name(one) for one in action) + ")"
-    return f"[{game.outcome_name(action)}]" if kind == "chance" else game.action_name(action)
+        return "(" + " ".join(game.move_name(state, seat, one) for seat, one in zip(turn, action, strict=True)) + ")"
+    return game.move_name(state, turn[0], action)
 
 
-def expected(graph: ReadableGraph, game: Game, number: int | None, most: int) -> list[str]:
+def expected(graph: ReadableGraph, number: int | None, most: int) -> list[str]:
     """Follow the most visited edges (the first of equals) from a node; … where there is more."""
     names: list[str] = []
     seen: set[int] = set()
@@ -28,7 +31,7 @@ def expected(graph: ReadableGraph, game: Game, number: int | None, most: int) ->
             break
         if len(names) == most:
             return [*names, "…"]
-        names.append(move_name(game, node.kind, edge.action))
+        names.append(move_name(node.state, edge.action))
         number = edge.child
     return names
 
@@ -37,7 +40,6 @@ def line_names(state: State, line: Sequence[Action], most: int) -> list[str]:
     """Name the first moves of a line, replaying it for what each of them is; … where there is more."""
     names = []
     for action in line[:most]:
-        kind = "chance" if isinstance(state.turn, int) else "decision"
-        names.append(move_name(state.game, kind, action))
+        names.append(move_name(state, action))
         state = state.step(action)[0]
     return [*names, "…"] if len(line) > most else names

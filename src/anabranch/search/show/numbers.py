@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from anabranch.draw.palette import blend, player_colour, value_colour
+from anabranch.draw.palette import SOFT, blend, player_colour
 from anabranch.game.game import Game
 from anabranch.search.show.sheet import Cell
 
@@ -36,15 +36,43 @@ class Scale:
         return 2 * (value - self.low) / (self.high - self.low) - 1
 
     def colour(self, value: float, seat: int) -> str:
-        """Return the colour of a player's value.
-
-        One or two players: blue is good for player 0, orange for player 1 (and bad for player 0). With more, each
-        player's own colour, the stronger the better for it.
-        """
+        """Return the colour of a player's value: the player's own, the stronger the better for it."""
         place = self.position(value)
-        if self.players <= 2:
-            return value_colour(place if seat == 0 else -place)
         return blend(player_colour(seat), 0.0 if math.isnan(place) else 0.9 * (place + 1) / 2)
+
+
+@dataclass(frozen=True)
+class Spread:
+    """The colours of one player's values in a graph: its own for good ones, pale between, another for bad ones."""
+
+    low: float
+    high: float
+    good: str
+    bad: str
+
+    @classmethod
+    def of(cls, game: Game, player: int, values: Iterable[float], *, opposite: bool) -> Spread:
+        """Take 0 as the middle where players are opposite, else the middle of the values drawn.
+
+        Where players are opposite and only the end pays, the ends are what the game declares.
+        """
+        seen = [value for value in values if math.isfinite(value)] or [0.0]
+        low, high = min(seen), max(seen)
+        if opposite:
+            declared = () if game.rewards_along else game.returns
+            reach = max(abs(float(value)) for value in (low, high, *declared))
+            low, high = -reach, reach
+        rival = player_colour(1 - player) if game.players <= 2 else SOFT
+        return cls(low, high, player_colour(player), rival)
+
+    def colour(self, value: float) -> str:
+        """Return the colour of a value; one nobody knows is pale."""
+        reach = (self.high - self.low) / 2
+        if not math.isfinite(value) or reach <= 0:
+            return blend(self.good, 0.0)
+        share = (value - (self.low + self.high) / 2) / reach
+        # A power below 1 lets small leads be seen.
+        return blend(self.good if share > 0 else self.bad, min(1.0, abs(share)) ** 0.8)
 
 
 def count(number: int) -> str:

@@ -9,14 +9,15 @@ from typing import TYPE_CHECKING
 from anabranch.game.pictures import situation
 from anabranch.search.show.joint import joint_table
 from anabranch.search.show.lines import expected, line_names, move_name
-from anabranch.search.show.numbers import Scale, count, percent, value_cell
-from anabranch.search.show.sheet import Cell, Column, Sheet, Table
+from anabranch.search.show.numbers import Scale, count, percent, signed, value_cell
+from anabranch.search.show.sheet import Cell, Column, Legend, Sheet, Table
 from anabranch.search.views import Action, EdgeView
 
 if TYPE_CHECKING:
     from anabranch.search.result import Result
 
 MOST_ROWS = 20
+SHADES = 12  # of a player in the legend
 MOST_PLAYERS = 6  # columns of values
 LONGEST_LINE = 8
 
@@ -47,8 +48,21 @@ def result_sheet(result: Result) -> Sheet:
         tables=tables,
         fan=fan,
         line="" if len(seats) == 1 else " ".join(line_names(state, result.line, LONGEST_LINE)),
+        legend=_legend(game.players, len(seats), scale, bool(fan)) if tables else None,
         notes=_notes(result, root),
     )
+
+
+def _legend(players: int, acting: int, scale: Scale, fan: bool) -> Legend:
+    """Explain the colours of values: one rule, however many play."""
+    words = "the better a value, the stronger" + ("" if players == 1 else " its player's colour")
+    if acting == 2:
+        words += "; joint choices: the colour of the player of the rows, paler where tried less"
+    if fan:
+        words += "; curves: " + ("" if players == 1 else "player 0's colour, ") + "wider where likelier"
+    steps = [scale.low + (scale.high - scale.low) * (step + 0.5) / SHADES for step in range(SHADES)]
+    ramps = [[scale.colour(value, seat) for value in steps] for seat in range(min(players, MOST_PLAYERS))]
+    return Legend(words, signed(scale.low, 2), signed(scale.high, 2), ramps)
 
 
 def plural(number: int, noun: str) -> str:
@@ -70,11 +84,12 @@ def choices_table(result: Result, seat: int, root: dict[Action, EdgeView], scale
         values = [float(edge.value[player]) if edge and visits else math.nan for player in shown]
         if seat in shown:
             values[seat] = float(result.q[seat, action])  # the result's own, should the graph have been searched on
-        line = [game.action_name(action), *expected(result.graph, game, edge.child, LONGEST_LINE - 1)] if edge else []
+        name = game.move_name(result.state, seat, action)
+        line = [name, *expected(result.graph, edge.child, LONGEST_LINE - 1)] if edge else []
         share = float(result.policy[seat, action])
         rows.append(
             [
-                Cell((game.action_name(action),), strong=action == order[0]),
+                Cell((name,), strong=action == order[0]),
                 Cell((percent(float(result.prior[seat, action])),)),
                 Cell((count(visits),)),
                 Cell((percent(share),), share=share),
@@ -93,7 +108,7 @@ def seat_table(result: Result, seat: int, scale: Scale) -> Table:
     columns = [Column(f"player {seat}", right=False, seat=seat), *map(Column, ("prior", "visits", "share", "value"))]
     rows = [
         [
-            Cell((game.action_name(action),), strong=action == order[0]),
+            Cell((game.move_name(result.state, seat, action),), strong=action == order[0]),
             Cell((percent(float(result.prior[seat, action])),)),
             Cell((count(int(result.visits[seat, action])),)),
             Cell((percent(float(result.policy[seat, action])),), share=float(result.policy[seat, action])),
@@ -115,7 +130,7 @@ def together_table(result: Result, root: dict[Action, EdgeView], scale: Scale) -
     columns += [Column(f"player {player}", seat=player) for player in shown]
     rows = [
         [
-            Cell((move_name(game, "decision", edge.action),)),
+            Cell((move_name(result.state, edge.action),)),
             Cell((count(edge.visits),)),
             Cell((percent(edge.visits / total),), share=edge.visits / total),
             *(value_cell(float(edge.value[player]), player, scale) for player in shown),
@@ -147,7 +162,7 @@ def outcomes_table(result: Result, root: dict[Action, EdgeView], scale: Scale) -
         chance, visits, values = every[outcome]
         share = visits / total if total else 0.0
         edge = root.get(outcome)
-        line = expected(result.graph, game, edge.child, LONGEST_LINE - 1) if edge and visits else []
+        line = expected(result.graph, edge.child, LONGEST_LINE - 1) if edge and visits else []
         known = chance if outcome in listed else math.nan
         values = values if visits else unknown
         rows.append(

@@ -43,6 +43,16 @@ def above(table: Table) -> Sequence[Sequence[Cell]]:
 
 
 @dataclass(frozen=True)
+class Legend:
+    """What the colours of values mean: words, the ends of the scale, and for each player its colours between them."""
+
+    words: str
+    low: str
+    high: str
+    ramps: Sequence[Sequence[str]]
+
+
+@dataclass(frozen=True)
 class Sheet:
     """All that is shown of a result."""
 
@@ -52,4 +62,5 @@ class Sheet:
     tables: Sequence[Table] = ()
     fan: Sequence[tuple[float, str]] = ()  # of a chance root: (probability, colour) of each row of the first table
     line: str = ""
+    legend: Legend | None = None
     notes: Sequence[str] = field(default_factory=tuple)

@@ -214,3 +214,10 @@ def test_integers_of_numpy_are_integers():
     assert configs[0] == configs[1]
     first, second = (ab.search(GAME.start(), simulations=20, config=config) for config in configs)
     assert (first.visits == second.visits).all()
+
+
+@pytest.mark.parametrize("given", [{"c_off": -30_000.0}, {"c_init": 1e300}, {"c_log": -1e13}, {"epsilon": math.inf}])
+def test_settings_that_leave_no_score_are_refused(given):
+    """The logarithm must have a value and scores must be finite, or nothing could be chosen."""
+    with pytest.raises(UsageError, match=next(iter(given))):
+        ab.Puct(**given)

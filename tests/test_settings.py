@@ -21,6 +21,7 @@ from anabranch.search.config import FirstPlay
 # What the parts themselves allow, beyond the types of their fields.
 RANGES: dict[str, Any] = {
     "c_base": some.floats(0.001, 1e6),
+    "c_off": some.floats(0, 1e6),
     "epsilon": some.floats(0, 10),
     "w0": some.floats(0, 10),
     "c": some.floats(0, 10),

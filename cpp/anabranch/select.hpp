@@ -227,7 +227,7 @@ class Chooser {
       best = score > top ? e : best;
       top = score > top ? score : top;
     }
-    if (count < size && first_play_of(map, map(mean), equal.roots[count]) + bonus > top) {
+    if (count < size && (count == 0 || first_play_of(map, map(mean), equal.roots[count]) + bonus > top)) {
       place = kNone;
       return count;
     }
@@ -240,7 +240,7 @@ class Chooser {
     const std::uint32_t size = node.choices, count = node.edge_count;
     const float* const prior = &g.priors[node.priors];
     double top = -HUGE_VAL, mass = 0.0;
-    std::uint32_t best = 0;
+    std::uint32_t best = kNone;
     std::uint64_t tried = 0;
     place = kNone;
     const Edge* edge = &g.edge<P>(node.edges);
@@ -263,7 +263,7 @@ class Chooser {
     for (std::uint64_t untried = all & ~tried; untried; untried &= untried - 1) {
       const auto choice = static_cast<std::uint32_t>(std::countr_zero(untried));
       const double score = first + factor * static_cast<double>(prior[choice]);
-      if (score > top || (score == top && choice < best)) {
+      if (score > top || (score == top && choice < best) || best == kNone) {
         top = score;
         best = choice;
         place = kNone;

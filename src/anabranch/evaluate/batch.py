@@ -103,6 +103,9 @@ class Opinion:
     values: list[float]
 
 
+LARGEST = 1e100  # of a value; means of millions of them stay finite
+
+
 def opinions(evaluator: Evaluator, batch: Batch) -> list[Opinion]:
     """Ask an evaluator and check its answer; every error names the row and the state."""
     answer = evaluator.evaluate(batch)
@@ -113,6 +116,7 @@ def opinions(evaluator: Evaluator, batch: Batch) -> list[Opinion]:
     if values.shape != (len(batch), game.players):
         raise EvaluatorError(f"values have shape {values.shape}, expected {(len(batch), game.players)}")
     _refuse(batch, "values", ~np.isfinite(values))
+    _refuse(batch, "values", np.abs(values) > LARGEST, wrong=f"larger than {LARGEST:g}")
     if answer[0] is None:
         return [Opinion(None, row.tolist()) for row in values]
     logits = _floats("logits", answer[0])
@@ -144,8 +148,10 @@ def _floats(name: str, given: Any) -> Floats:
     return array.astype(np.float64)
 
 
-def _refuse(batch: Batch, name: str, bad: npt.NDArray[np.bool_], row: int | None = None) -> None:
+def _refuse(
+    batch: Batch, name: str, bad: npt.NDArray[np.bool_], row: int | None = None, wrong: str = "not finite"
+) -> None:
     if bad.any():
         where, column = (int(i) for i in np.argwhere(bad)[0])
         row = where if row is None else row
-        raise EvaluatorError(f"{name} are not finite: row {row}, index {column}, of the state\n{batch.states[row]}")
+        raise EvaluatorError(f"{name} are {wrong}: row {row}, index {column}, of the state\n{batch.states[row]}")

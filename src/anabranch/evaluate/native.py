@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Annotated
 
@@ -10,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from anabranch.errors import GameError, UsageError
-from anabranch.evaluate.batch import Batch
+from anabranch.evaluate.batch import LARGEST, Batch
 from anabranch.game.random import Random, below, fold, unit
 from anabranch.game.state import State
 from anabranch.game.words import CHANCE, IDLE, OVER, acting
@@ -25,11 +24,14 @@ class Uniform:
     value: Annotated[float, "what every state is worth to every player"] = 0.0
 
     def __post_init__(self) -> None:
-        if not math.isfinite(self.value):
-            raise UsageError(f"the value of every state must be finite, found {self.value}")
+        if not abs(self.value) <= LARGEST:
+            raise UsageError(f"the value of every state must be finite and at most {LARGEST:g}, found {self.value}")
 
     def evaluate(self, batch: Batch) -> tuple[None, Floats]:
         return None, np.full((len(batch), batch.states[0].game.players), self.value)
+
+
+MOST = 1_000_000  # rollouts of a leaf, and steps of one: neither can be interrupted
 
 
 @dataclass(frozen=True)
@@ -41,8 +43,8 @@ class Rollout:
 
     def __post_init__(self) -> None:
         for number in (self.count, self.max_depth):
-            if not isinstance(number, (int, np.integer)) or not 1 <= number < 2**31:
-                raise UsageError(f"a rollout needs whole count and max_depth from 1 to 2^31 - 1, found {self}")
+            if not isinstance(number, (int, np.integer)) or not 1 <= number <= MOST:
+                raise UsageError(f"a rollout needs count and max_depth of at least 1, at most {MOST:,}, found {self}")
 
     def evaluate(self, batch: Batch) -> tuple[None, Floats]:
         rows = []

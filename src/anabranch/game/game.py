@@ -208,9 +208,9 @@ def _remade(kind: type[Game], args: tuple[Any, ...], kwargs: tuple[tuple[str, An
 
 
 def _is_range(given: Any) -> bool:
-    """Whether something is two finite numbers, the lower one first."""
+    """Whether something is two finite numbers, of at most 1e100, the lower one first."""
     try:
         low, high = (float(end) for end in given)
     except (TypeError, ValueError):
         return False
-    return bool(np.isfinite(low) and np.isfinite(high) and low <= high)
+    return -1e100 <= low <= high <= 1e100

@@ -15,6 +15,7 @@ from anabranch.games.explicit import Explicit, room
 
 GRAIN = 4096  # rewards are multiples of 1/4096: exact in float32, and rarely tied
 DICE = 64  # probabilities are multiples of 1/64: expectations stay exact
+MOST_EDGES = 2_000_000
 GAP = 2.0**-8  # tie-free choices are at least this far apart
 ATTEMPTS = 1000  # to draw a tie-free game
 END = 0.1  # the share of inner nodes that are over
@@ -65,6 +66,11 @@ class RandomGame(Explicit):
             rewards_along=rewards_along,
             merge=merge,
         )
+        if layers * width * choices > MOST_EDGES:
+            raise UsageError(
+                f"random_game: layers · width · choices must be at most {MOST_EDGES:,}, "
+                f"found {layers} · {width} · {choices}"
+            )
         if zero_sum and players != 2:
             raise UsageError(f"zero_sum needs two players, found {players}")
         if simultaneous and players == 1:

@@ -18,6 +18,10 @@ Weights: TypeAlias = Literal["D", "A", "B", "C"]
 ValueKind: TypeAlias = Literal["strategy", "visits"]
 
 
+LARGEST = 1e12  # of a setting; scores made of such numbers stay finite
+MOST_DRAWS = 1_000_000  # in one visit, which cannot be interrupted
+
+
 def _require(condition: bool, name: str, value: Any, wanted: str) -> None:
     if not condition:
         raise UsageError(f"{name} must be {wanted}, found {value!r}")
@@ -37,7 +41,8 @@ def _check_fields(part: Any) -> None:
         if value is None and type(None) in get_args(hint):
             continue
         if hint in (float, float | None):
-            _require(isinstance(value, (int, float)) and math.isfinite(value), where, value, "a finite number")
+            sensible = isinstance(value, (int, float)) and abs(value) <= LARGEST
+            _require(sensible, where, value, f"a number, at most {LARGEST:g} either way")
         if hint in (int, int | None):
             whole = isinstance(value, Integral) and not isinstance(value, bool)
             _require(whole, where, value, "a whole number")
@@ -102,6 +107,7 @@ class Puct:
     def __post_init__(self) -> None:
         _check_fields(self)
         _require(self.c_base > 0, "c_base", self.c_base, "positive")
+        _require(self.c_off + self.c_base > 0, "c_off", self.c_off, "more than -c_base, or the logarithm has no value")
         _require(self.epsilon >= 0, "epsilon", self.epsilon, "at least 0")
         _require(self.w0 >= 0, "w0", self.w0, "at least 0")
 
@@ -194,7 +200,7 @@ class Chance:
     def __post_init__(self) -> None:
         _check_fields(self)
         _require(self.exact_up_to >= 0, "exact_up_to", self.exact_up_to, "at least 0")
-        _require(self.draws >= 1, "draws", self.draws, "at least 1")
+        _require(1 <= self.draws <= MOST_DRAWS, "draws", self.draws, f"at least 1 and at most {MOST_DRAWS:,}")
         _require(self.widen is None or self.widen > 0, "widen", self.widen, "positive")
         _require(0.0 <= self.widen_power <= 1.0, "widen_power", self.widen_power, "in [0, 1]")
         _require(self.widen_cap is None or self.widen_cap >= 1, "widen_cap", self.widen_cap, "at least 1")

@@ -76,7 +76,7 @@ def from_toml(path: str | os.PathLike[str], *, base: SearchConfig | None = None)
     except UnicodeDecodeError as error:
         line = data[: error.start].count(b"\n") + 1
         raise DataError(f"{path}:{line}: not UTF-8: {error.reason}") from None
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:  # also numbers with more digits than Python reads
         raise DataError(f"{path}: not TOML: {error}") from None
     return from_mapping(given, base=base, place=lambda key: f"{path}:{line_of(text, key)}")
 

@@ -22,11 +22,17 @@ _lock = threading.RLock()
 
 
 def load_unit(
-    game: Any, names: Iterable[str], entries: dict[str, Entry] = ENTRIES, built_in: bytes | None = None
+    game: Any,
+    names: Iterable[str],
+    entries: dict[str, Entry] = ENTRIES,
+    *,
+    built_in: bytes | None = None,
+    tried: bool = False,
 ) -> Loaded:
     """Return the addresses of some entries of a game, compiling them if no process on this machine has done so yet.
 
-    With `built_in`, the instance's record, the code is for this instance only.
+    With `built_in`, the instance's record, the code is for this instance only. Before rules are compiled they are
+    played for a few plies, unless they were `tried` before.
     """
     chosen = {name: entries[name] for name in names}
     layout = Layout.of(game)
@@ -39,7 +45,8 @@ def load_unit(
             loaded = _from_disk(name)
             if loaded is None:
                 refuse(game, verbs, reachable)
-                trial.play(game)
+                if not tried:
+                    trial.play(game)
                 for verb, function in verbs.items():
                     refuse_fields(game, verb, function)
                 loaded = _compiled(game, name, chosen, layout, functions, reachable, built_in)

@@ -7,18 +7,21 @@ from typing import TYPE_CHECKING
 from anabranch.draw.palette import PAPER, PLAYERS, SOFT
 from anabranch.draw.picture import Picture, text_picture
 from anabranch.draw.svg import circle, document, rect, text, text_width
+from anabranch.draw.words import wrapped
 from anabranch.errors import GameError, UsageError
 from anabranch.game.words import CHANCE, OVER
 
 if TYPE_CHECKING:
     from anabranch.game.state import State
 
+LONGEST_LINE = 40  # letters across of a text that stands for a board
+
 
 def board_picture(state: State) -> Picture:
     """Return the board alone, as small pictures inside others want it."""
     drawn = state.game.svg(state)
     if drawn is None:
-        return text_picture(str(state))
+        return text_picture("\n".join(wrapped(str(state), LONGEST_LINE)))
     picture = Picture(drawn)
     try:
         _ = picture.size

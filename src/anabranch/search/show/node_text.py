@@ -33,8 +33,21 @@ def node_texts(states: Sequence[State]) -> list[list[str]]:
 
 
 def distinguishing(texts: Sequence[Sequence[str]]) -> list[list[str]]:
-    """Shorten long texts by leaving out the lines that are the same in all of them, with … in their place."""
-    if max(map(len, texts)) <= MOST_LINES:
+    """Shorten long texts by leaving out the lines that are the same in all of them, with … in their place.
+
+    They stay as long as it takes to tell them apart, within reason.
+    """
+    different = len({tuple(lines) for lines in texts})
+    shown = [list(lines) for lines in texts]
+    for most in (MOST_LINES, 2 * MOST_LINES, 4 * MOST_LINES):
+        shown = _shortened(texts, most)
+        if len({tuple(lines) for lines in shown}) == different:
+            break
+    return shown
+
+
+def _shortened(texts: Sequence[Sequence[str]], most: int) -> list[list[str]]:
+    if max(map(len, texts)) <= most:
         return [list(lines) for lines in texts]
     differs = [len(set(column)) > 1 for column in zip_longest(*texts)]
     shown = []
@@ -45,7 +58,7 @@ def distinguishing(texts: Sequence[Sequence[str]]) -> list[list[str]]:
                 kept.append(line)
             elif kept[-1:] != ["…"]:
                 kept.append("…")
-        shown.append(kept if len(kept) <= MOST_LINES else [*kept[: MOST_LINES - 1], "…"])
+        shown.append(kept if len(kept) <= most else [*kept[: most - 1], "…"])
     return shown
 
 

@@ -24,7 +24,7 @@ from anabranch.play.seeds import Purpose, seed_for
 from anabranch.search.saved import identity
 
 NEWS = 4.0  # seconds an agent may choose before moves are played and told, if it can be asked for fewer games at once
-FIRST_SLICE = max(4, os.cpu_count() or 1)  # games an agent is asked for at once at first, and at least: one per thread
+FIRST_SLICE = max(2, os.cpu_count() or 1)  # games an agent is asked for at once at first, and at least: one per thread
 
 
 @dataclass(frozen=True)

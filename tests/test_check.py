@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 from typing import Any
 
@@ -223,6 +224,24 @@ def test_a_game_that_begins_over_is_found_and_says_what_it_could_not_test():
     assert "turn returned 0 = ab.OVER; a mover is ab.player(i)" in report.violations[0].seen
     assert {"legal", "step"} <= set(report.unmet)
     assert "could not be tested  legal, step" in str(report)
+
+
+class TurnIsNonsense(Stones):
+    def turn(self, state: Any) -> int:
+        return 77
+
+
+def test_a_report_says_what_was_really_played_and_is_no_wider_than_the_terminal(monkeypatch):
+    """Games that broke at once were begun, not played; and a law that failed had something to test."""
+    monkeypatch.setenv("COLUMNS", "60")
+    report = ab.check(TurnIsNonsense(), seconds=1.0)
+    head, *lines = str(report).splitlines()
+    assert "1 law broken (200 random games begun, all broken off, 1 state, 0 moves" in head
+    assert report.broken_off == report.games == 200
+    first = next(at for at, line in enumerate(lines) if line.startswith("  nothing to test for"))
+    assert not re.search(r"\bturn\b", "".join(lines[first:]))
+    assert all(len(line) <= 60 for line in lines[first:])
+    assert "broken off" not in str(ab.check(Stones(), seconds=3.0, games=3))
 
 
 @pytest.mark.parametrize("seed", range(6))

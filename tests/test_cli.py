@@ -14,6 +14,7 @@ import anabranch as ab
 from anabranch import cli
 from anabranch.cli import BAD_DATA, COMMANDS, GAME, GOOD, INTERRUPTED, USAGE, main
 from anabranch.cli.failure import file_trouble
+from anabranch.game.moves import play_moves, possible_moves
 
 RAISES = """
 import anabranch as ab
@@ -126,6 +127,9 @@ def test_a_new_game_is_short_and_passes_check(flags, tmp_path, capsys):
     assert len(text.splitlines()) <= 50
     assert wrote["game"].endswith("my_game.py:MyGame")
     assert main(["check", wrote["game"], "--seconds", "1"]) == GOOD
+    start = ab.games.load(wrote["game"], pins=3).start()
+    assert possible_moves(start) == [["1", "2", "3", "1-2", "2-3"]]
+    assert str(play_moves(start, ["2-3"])) == "|.."
     assert main(["new", "my_game", "--folder", str(tmp_path), *flags]) == USAGE
     assert "exists already" in capsys.readouterr().err
     assert (tmp_path / "my_game.py").read_text() == text

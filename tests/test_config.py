@@ -216,6 +216,25 @@ def test_integers_of_numpy_are_integers():
     assert (first.visits == second.visits).all()
 
 
+def test_an_argument_nobody_knows_is_a_type_error_that_names_the_right_one():
+    with pytest.raises(TypeError) as caught:
+        ab.SearchConfig(c_init=2)  # type: ignore[call-arg]
+    assert isinstance(caught.value, UnknownNameError)
+    assert caught.value.nearest == "selector.c_init"
+    assert "Write ab.SearchConfig(selector=ab.Puct(c_init=…))." in str(caught.value)
+    with pytest.raises(TypeError, match=r"setting of ab\.Puct 'cinit'\. Did you mean 'c_init'"):
+        ab.Puct(cinit=2)  # type: ignore[call-arg]
+    with pytest.raises(TypeError, match="'seed'"):
+        dataclasses.replace(ab.SearchConfig(), sed=1)  # type: ignore[call-arg]
+
+
+def test_an_action_nobody_knows_is_named_with_those_that_are():
+    with pytest.raises(UnknownNameError, match=r"tic_tac_toe: unknown action 'z9'\. Known: a1, a2, a3, b1"):
+        ab.games.load("tic_tac_toe").parse_action("z9")
+    with pytest.raises(UnknownNameError, match=r"81 in all"):
+        ab.games.load("n_in_a_row", size=9).parse_action("?")
+
+
 @pytest.mark.parametrize("given", [{"c_off": -30_000.0}, {"c_init": 1e300}, {"c_log": -1e13}, {"epsilon": math.inf}])
 def test_settings_that_leave_no_score_are_refused(given):
     """The logarithm must have a value and scores must be finite, or nothing could be chosen."""

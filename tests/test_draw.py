@@ -18,6 +18,7 @@ from anabranch.draw.layers import layered
 from anabranch.draw.palette import PLAYERS, blend, ink_on, player_colour, value_colour
 from anabranch.draw.picture import text_picture
 from anabranch.draw.svg import clean, document, element, text
+from anabranch.draw.words import wrapped
 from anabranch.errors import GameError, MissingExtraError, UsageError
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -288,3 +289,23 @@ def test_the_dot_of_who_moves_is_like_a_stone_on_the_board():
     assert dots("connect_four") == [player_colour(0)]
     assert dots("goofspiel") == [player_colour(0), player_colour(1)]
     assert dots("take_away") == []
+
+
+def test_text_is_broken_without_losing_a_letter():
+    line = "round 1  scores [6, 0, 0]  player 1  die 3"
+    assert wrapped(line, 18) == ["round 1", "scores [6, 0, 0]", "player 1  die 3"]
+    assert wrapped("a" * 50, 20)[0] == "a" * 20
+    for words in (
+        line,
+        "record(score=[1, 2, 3, 4, 5, 6], mover=0)",
+        "x" * 70,
+        " " * 40 + "far",
+        "one, two  three;four|five   six " * 4,
+    ):
+        for width in (10, 14, 30):
+            lines = wrapped(words, width)
+            assert max(map(len, lines)) <= width
+            assert "".join("".join(lines).split()) == "".join(words.split())
+    assert wrapped("         x\n  y", 14) == ["         x", "  y"]
+    board = "\n".join(["." * 40] * 4)
+    assert wrapped(board, 10) == board.splitlines()

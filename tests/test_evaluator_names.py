@@ -74,3 +74,13 @@ def test_wrong_names_are_named(text, words):
     with pytest.raises(UsageError) as caught:
         load(text)
     assert words in str(caught.value)
+
+
+def test_a_search_takes_an_evaluator_by_the_names_of_the_command_line():
+    state = ab.games.load("tic_tac_toe").start()
+    named = ab.search(state, simulations=50, evaluator="rollout:count=2")
+    made = ab.search(state, simulations=50, evaluator=ab.Rollout(count=2))
+    assert named.visits.tolist() == made.visits.tolist()
+    assert ab.SearchAgent(simulations=5, evaluator="uniform").name == "search:simulations=5,evaluator=uniform"
+    with pytest.raises(UnknownNameError, match="'rollout'"):
+        ab.search(state, simulations=50, evaluator="rolout")

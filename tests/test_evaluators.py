@@ -312,7 +312,7 @@ def test_rollouts_depend_on_seed_and_state_alone():
 
 @pytest.mark.parametrize("wrong", [{"count": 0}, {"max_depth": 0}])
 def test_a_rollout_plays(wrong):
-    with pytest.raises(UsageError, match="at least 1"):
+    with pytest.raises(UsageError, match="from 1 to"):
         ab.Rollout(**wrong)
 
 

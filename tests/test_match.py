@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import os
 import random
+import re
 import subprocess
 import sys
+import zlib
 from collections.abc import Sequence
 
 import numpy as np
@@ -372,6 +374,73 @@ def test_a_file_of_something_else_is_refused_and_left_alone(tmp_path, text):
     with pytest.raises(DataError, match=r"notes\.txt"):
         whole_match(path)
     assert path.read_text() == text
+
+
+def sealed(body: bytes) -> bytes:
+    return b'{"crc32":"%08x","line":%b}\n' % (zlib.crc32(body), body)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b"{",
+        b"[" * 100_000 + b"]" * 100_000,
+        b'{"pair": 9, "games": "\xff\xfe"}',
+        b"1" * 5000,
+        b'{"pair":0,"games":[],"x":' + b"7" * 5000 + b"}",
+        b"null",
+        b'"begun"',
+        b'{"begun": 3}',
+        b'{"begun": [[-1, 0, []]]}',
+        b'{"begun": [[0, -1, []]]}',
+        b'{"begun": [[4, 0, [99]]]}',
+        b'{"begun": [[4, 0, [[0, 0, 0]]]]}',
+        b'{"begun": [[4, 0, [[0, 99]]]]}',
+        b'{"begun": [[4, 0, [[0, 0], [0, 0], [0, 0]]]]}',
+        b'{"pair": 0, "games": []}',
+    ],
+)
+def test_a_line_with_a_right_checksum_and_nonsense_inside_is_an_error_of_the_file(tmp_path, body):
+    path = tmp_path / "match.jsonl"
+    whole_match(path)
+    kept = b"".join(path.read_bytes().splitlines(keepends=True)[:3])
+    path.write_bytes(kept + sealed(body))
+    with pytest.raises(DataError, match=r"match\.jsonl"):
+        whole_match(path)
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (r'"pair":\d+', b'"pair":-7'),
+        (r'^\{"pair":\d+', b'{"pair":8'),
+        (r'"returns":\[[^,]*', b'"returns":[NaN'),
+        (r'"returns":\[[^,]*', b'"returns":[1e999'),
+        (r'"returns":\[[^,]*,', b'"returns":['),
+        (r'"seats":\[0,1\]', b'"seats":[0,0]'),
+    ],
+)
+def test_a_pair_that_cannot_be_one_is_refused(tmp_path, old, new):
+    path = tmp_path / "match.jsonl"
+    whole_match(path)
+    head, line, *_ = path.read_bytes().splitlines(keepends=True)
+    body = line[len(b'{"crc32":"12345678","line":') : -2]
+    assert sealed(body) == line
+    changed = re.sub(old.encode(), new, body)
+    assert changed != body
+    path.write_bytes(head + sealed(changed))
+    with pytest.raises(DataError, match=r"match\.jsonl"):
+        whole_match(path)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="devices and pipes with names")
+def test_a_device_or_a_pipe_is_no_file_of_a_match(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    for path in ("/dev/full", "/dev/zero", "/dev/null", tmp_path / "pipe"):
+        if os.path.exists(path):
+            with pytest.raises(DataError, match="device or a pipe"):
+                whole_match(path)
 
 
 def test_a_longer_match_goes_on_from_a_shorter_one(tmp_path):

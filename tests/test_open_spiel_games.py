@@ -174,6 +174,8 @@ def test_rollouts_pay_what_is_still_to_come():
         ("turn_based_simultaneous_game(game=matrix_rps())", "load the game inside it"),
         ("mfg_crowd_modelling", "mean field"),
         ("stones_and_gems", "dice inside the state"),
+        ("morpion_solitaire", "clone"),
+        ("misere(game=morpion_solitaire())", "clone"),
     ],
 )
 def test_what_cannot_be_searched_soundly_is_refused_with_the_reason(name, reason):
@@ -196,6 +198,19 @@ def test_slips_are_named(name, options, hint):
     with pytest.raises(UsageError, match=hint) as caught:
         ab.games.load(f"open_spiel:{name}", **options)
     assert isinstance(caught.value, UnknownNameError) == ("number" not in hint and hint != "form")
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "reason"),
+    [
+        ("nfg_game", {}, "filename"),
+        ("efg_game", {}, "filename"),
+        ("go", {"board_size": 100}, "up to 19"),
+    ],
+)
+def test_what_open_spiel_cannot_make_is_said_when_it_is_loaded(name, options, reason):
+    with pytest.raises(UsageError, match=reason):
+        ab.games.load(f"open_spiel:{name}", **options)
 
 
 def test_options_are_parameters_and_the_name_loads_again():
@@ -246,6 +261,8 @@ def test_every_game_said_to_be_open_loads():
             continue
         sampled = kind.chance_mode == pyspiel.GameType.ChanceMode.SAMPLED_STOCHASTIC
         field = kind.dynamics == pyspiel.GameType.Dynamics.MEAN_FIELD
+        if kind.short_name == "morpion_solitaire":  # refused above, for its copies
+            continue
         if kind.information in perfect and not sampled and not field:
             assert ab.games.load(f"open_spiel:{kind.short_name}").players >= 1
         elif kind.information not in perfect or kind.short_name.startswith("mfg"):

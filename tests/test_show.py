@@ -16,6 +16,7 @@ from tests.test_draw import SVG, parsed, words_of
 import anabranch as ab
 from anabranch.draw.palette import SOFT, blend, player_colour, value_colour
 from anabranch.errors import UsageError
+from anabranch.search.show.node_text import distinguishing
 from anabranch.search.show.numbers import Scale, Spread, signed
 from anabranch.search.show.result_sheet import result_sheet
 from anabranch.search.show.text import table_text
@@ -417,6 +418,14 @@ def test_no_two_nodes_without_a_board_look_the_same(kind):
     assert all("|" in card for card in cards)
     constant = [card for card in cards if "rules_of_the_house" in card]
     assert len(constant) == (kind is Counted)  # what is everywhere the same stands at the root alone
+
+
+def test_long_texts_are_shortened_only_as_far_as_they_still_differ():
+    same, early = [f"row {number}" for number in range(25)], ["row 0", "other", *(f"row {n}" for n in range(2, 25))]
+    assert distinguishing([same, early]) == [["…", "row 1", "…"], ["…", "other", "…"]]
+    late = [f"{number}" for number in range(24)]
+    texts = distinguishing([same, [*late, "x"], [*late, "y"]])
+    assert len(set(map(tuple, texts))) == 3
 
 
 @pytest.mark.parametrize(

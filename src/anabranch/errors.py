@@ -8,6 +8,8 @@ import traceback
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+LISTED = 60  # known names that a message lists; nobody reads thousands
+
 
 class AnabranchError(Exception):
     """Root of everything the library raises on purpose."""
@@ -35,6 +37,10 @@ class UnknownNameError(UsageError, KeyError):
 
     def __str__(self) -> str:  # KeyError would show the repr of its argument
         return str(self.args[0])
+
+
+class UnknownArgumentError(UnknownNameError, TypeError):
+    """An argument that a call does not take, as Python's own TypeError, with the nearest one it does take."""
 
 
 class UnsupportedGameError(UsageError):
@@ -96,7 +102,8 @@ def suggestion(name: str, known: Iterable[str]) -> str:
     near = nearest(name, known)
     if near:
         return did_you_mean(near)
-    return " Known: " + ", ".join(known) + "." if known else ""
+    more = f", … ({len(known)} in all)" if len(known) > LISTED else ""
+    return " Known: " + ", ".join(known[:LISTED]) + f"{more}." if known else ""
 
 
 def did_you_mean(words: Iterable[str]) -> str:

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
 import random
 import re
+import shlex
+import signal
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable
 from typing import Any
 
 import hypothesis
 import msgspec
+import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 from tests.sources import ROOT
@@ -273,7 +279,12 @@ def test_the_documentation_has_every_operation_and_error():
     )
     kinds = {name for name, kind in vars(errors).items() if isinstance(kind, type) and issubclass(kind, Exception)}
     ours = {"MalformedError", "DuplicateIdError", "BusyError", "InternalError"}
-    unheard = {"AnabranchError", "CheckFailedError", "AgentError"}  # of things that are not asked for here
+    unheard = {
+        "AnabranchError",
+        "CheckFailedError",
+        "AgentError",
+        "UnknownArgumentError",
+    }  # of things that are not asked for here
     assert rows == {*OPERATIONS, *kinds, *ours} - unheard
     for operation in OPERATIONS.values():
         for field in msgspec.structs.fields(operation):
@@ -466,3 +477,85 @@ def test_any_line_is_a_request_or_a_usage_error(line):
     except UsageError:
         return
     assert type(request) in OPERATIONS.values()
+
+
+SURROGATE = """
+import anabranch as ab
+
+class Surr(ab.ObjectGame):
+    def __init__(self, raises=False):
+        self.players, self.actions, self.raises = 2, 2, raises
+    def setup(self, random):
+        if self.raises:
+            raise ValueError("\\ud800y")
+        return 0
+    def turn(self, state):
+        return ab.player(0) if state == 0 else ab.OVER
+    def legal(self, state, player):
+        return [0, 1]
+    def step(self, state, actions):
+        return 1, [0.0, 0.0]
+    def action_name(self, action):
+        return "\\ud800x"
+"""
+
+
+def test_text_that_is_no_unicode_is_the_games_error_and_the_end_comes(tmp_path):
+    """Of names, in a search and its reports, and in what the rules raise; the others are answered, once each."""
+    (tmp_path / "surr.py").write_text(SURROGATE)
+    game = {"game": f"{tmp_path / 'surr.py'}:Surr"}
+    talk = Conversation()
+    talk.say({"id": 1, "op": "state", **game}, {"id": 2, "op": "search", "simulations": 3, **game})
+    talk.say({"id": 3, "op": "state", "options": {"raises": True}, **game}, {"id": 4, "op": "ping"})
+    answers, err, code = talk.end()
+    assert code == 0
+    assert "Traceback" not in err
+    assert sorted(answer["id"] for answer in answers) == [1, 2, 3, 4]
+    wrong = {answer["id"]: answer["error"] for answer in answers if "error" in answer}
+    assert {known: error["type"] for known, error in wrong.items()} == dict.fromkeys((1, 2, 3), "GameError")
+    assert "\\ud800x" in wrong[1]["message"]
+    assert "\\ud800y" in wrong[3]["message"]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="descriptors are closed by a shell of POSIX")
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&-", "<&- >&- 2>&-"])
+def test_closed_descriptors_are_the_end_of_input_or_nobody_who_reads(closed):
+    command = " ".join(map(shlex.quote, COMMAND))
+    done = subprocess.run(
+        ["/bin/sh", "-c", f"exec {command} {closed}"], input=b"", capture_output=True, timeout=PATIENCE, cwd=ROOT
+    )
+    assert done.returncode == 0
+    assert b"Traceback" not in done.stderr
+    assert done.stdout == b""
+
+
+def test_without_stderr_answers_are_still_alone_on_stdout():
+    command = " ".join(map(shlex.quote, COMMAND))
+    asked = b'{"id": 1, "op": "ping"}\n'
+    done = subprocess.run(["/bin/sh", "-c", f"exec {command} 2>&-"], input=asked, capture_output=True, timeout=PATIENCE)
+    assert [json.loads(line)["id"] for line in done.stdout.splitlines()] == [1]
+
+
+def test_ctrl_c_ends_it_although_nobody_reads_the_answers():
+    talk = Conversation()
+    talk.say(*({"id": number, "op": "games"} for number in range(900)))
+    assert talk.process.stderr is not None
+    talk.process.stderr.readline()  # it is serving
+    while not full(talk.output.fileno()):
+        time.sleep(0.05)
+    talk.process.send_signal(signal.SIGINT)
+    assert talk.process.wait(PATIENCE) == 130
+    assert b"Traceback" not in talk.process.stderr.read()
+    for pipe in (talk.output, talk.process.stderr):
+        pipe.close()
+    with contextlib.suppress(BrokenPipeError):
+        talk.input.close()
+
+
+def full(pipe: int, least: int = 32_768) -> bool:
+    """Whether so many bytes wait in a pipe that those who write to it must be waiting too, or will soon be."""
+    import fcntl
+    import termios
+
+    waiting = fcntl.ioctl(pipe, termios.FIONREAD, b"\0" * 4)
+    return int.from_bytes(waiting, sys.byteorder) >= least

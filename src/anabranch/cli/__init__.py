@@ -82,7 +82,7 @@ def usage() -> str:
         [
             "usage: anabranch COMMAND …",
             "",
-            "Monte-Carlo graph search for games and learned models.",
+            "Monte-Carlo graph search for games of every kind.",
             "",
             *lines,
             "",

@@ -84,7 +84,7 @@ class Command(GameFlags):
         return GOOD
 
     def _play(self, series: Series, path: Path | None) -> None:
-        with progress(f"playing {series.games} games of {series.game!r}") as say:
+        with progress(f"playing {series.games} games of {series.game!r}, no move yet") as say:
             if path is None:
                 series.play(lambda so_far: say(told(so_far)))
             else:
@@ -92,9 +92,10 @@ class Command(GameFlags):
                     series.play(lambda so_far: say(told(so_far)))
 
     def _interrupted(self, series: Series, path: Path | None) -> int:
-        begun = sum(pair not in series.finished for pair, _ in series.begun)
-        moves = f"{begun} begun ({series.moves} moves)"
-        words = f"interrupted after {len(series.finished) * len(series.tables)} of {series.games} games, {moves}"
+        unfinished = [moves for (pair, _), moves in series.begun.items() if pair not in series.finished]
+        begun = len(unfinished)
+        words = f"interrupted after {len(series.finished) * len(series.tables)} of {series.games} games, {begun} begun"
+        words += f" ({sum(map(len, unfinished))} moves)" if begun else ""
         if not series.finished and not begun:
             print("interrupted before anything was played", file=sys.stderr)
             return INTERRUPTED

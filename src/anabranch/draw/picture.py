@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import re
 from functools import cached_property
@@ -11,7 +12,7 @@ from xml.etree import ElementTree
 from anabranch.draw.svg import MONO, document, element, text, text_width
 from anabranch.errors import UsageError
 
-_NUMBER = re.compile(r"\s*([0-9.]+(?:e[+-]?[0-9]+)?)\s*(px)?\s*", re.IGNORECASE)
+_NUMBER = re.compile(r"\s*((?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?)\s*(px)?\s*", re.IGNORECASE)
 
 
 class Picture:
@@ -30,12 +31,12 @@ class Picture:
         root = self._root
         if root.tag.rpartition("}")[2] != "svg":
             raise UsageError(f"a picture is one <svg> element, found <{root.tag}>")
-        box = [float(part) for part in root.get("viewBox", "").replace(",", " ").split()]
+        box = _numbers(root, "viewBox")
         given = [_NUMBER.fullmatch(root.get(name, "")) for name in ("width", "height")]
         sides = [float(match[1]) if match else None for match in given]
         if len(box) == 4:
             sides = [box[2 + at] if side is None else side for at, side in enumerate(sides)]
-        if sides[0] is None or sides[1] is None or min(sides[0], sides[1]) <= 0:
+        if sides[0] is None or sides[1] is None or min(sides[0], sides[1]) <= 0 or math.inf in sides:
             raise UsageError("a picture needs width and height in pixels, or a viewBox, on its <svg> element")
         return sides[0], sides[1]
 
@@ -52,8 +53,9 @@ class Picture:
     @cached_property
     def board(self) -> tuple[float, float, float, float]:
         """The part that small pictures show, as x, y, width, height: `data-board` of the element, else all of it."""
-        given = [float(part) for part in self._root.get("data-board", "").split()]
-        return (given[0], given[1], given[2], given[3]) if len(given) == 4 else (0.0, 0.0, *self.size)
+        given = _numbers(self._root, "data-board")
+        whole = len(given) == 4 and min(given[2:]) > 0
+        return (given[0], given[1], given[2], given[3]) if whole else (0.0, 0.0, *self.size)
 
     @cached_property
     def stones(self) -> tuple[str, ...]:
@@ -104,6 +106,18 @@ class Picture:
 
     def __repr__(self) -> str:
         return f"<Picture {self.width:g}×{self.height:g}>"
+
+
+def _numbers(element: ElementTree.Element, name: str) -> list[float]:
+    """Return the numbers of an attribute, which must be finite."""
+    said = element.get(name, "")
+    try:
+        numbers = [float(part) for part in said.replace(",", " ").split()]
+    except ValueError:
+        numbers = [math.nan]
+    if not all(map(math.isfinite, numbers)):
+        raise UsageError(f"{name} must be numbers, found {said[:60]!r}")
+    return numbers
 
 
 def text_picture(words: str, *, size: float = 13) -> Picture:

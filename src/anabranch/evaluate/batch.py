@@ -85,14 +85,20 @@ class Function:
 
 
 def as_evaluator(given: Any) -> Evaluator:
-    """Return an evaluator for an object with `evaluate` or for any callable."""
+    """Return an evaluator for an object with `evaluate`, for any callable, or for a name such as "uniform"."""
+    if isinstance(given, str):
+        from anabranch.evaluate.load import load  # which needs this module
+
+        return load(given)
     if isinstance(given, type):
         raise UsageError(f"an evaluator is an object, found the class {given.__name__}; make one: {given.__name__}()")
     if isinstance(given, Evaluator):
         return given
     if callable(given):
         return Function(given)
-    raise UsageError(f"an evaluator has evaluate(batch) or is a function of a batch; found {type(given).__name__}")
+    raise UsageError(
+        f"an evaluator has evaluate(batch) or is a function of a batch, or a name; found {type(given).__name__}"
+    )
 
 
 @dataclass(frozen=True)

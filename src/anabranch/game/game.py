@@ -167,7 +167,7 @@ class Game(metaclass=GameType):
         for action in range(self.actions):
             if self.action_name(action) == text:
                 return action
-        raise UsageError(f"{self.name}: no action is called {text!r}")
+        raise UnknownNameError("action", text, map(self.action_name, range(self.actions)), where=self.name)
 
     def outcome_name(self, outcome: int) -> str:
         """What people call an outcome of chance."""

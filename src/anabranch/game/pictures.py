@@ -4,26 +4,32 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from anabranch.draw.inert import inert
 from anabranch.draw.palette import PAPER, PLAYERS, SOFT
 from anabranch.draw.picture import Picture, text_picture
 from anabranch.draw.svg import circle, document, rect, text, text_width
+from anabranch.draw.words import wrapped
 from anabranch.errors import GameError, UsageError
 from anabranch.game.words import CHANCE, OVER
 
 if TYPE_CHECKING:
     from anabranch.game.state import State
 
+LONGEST_LINE = 40  # letters across of a text that stands for a board
+
 
 def board_picture(state: State) -> Picture:
     """Return the board alone, as small pictures inside others want it."""
     drawn = state.game.svg(state)
     if drawn is None:
-        return text_picture(str(state))
-    picture = Picture(drawn)
+        return text_picture("\n".join(wrapped(str(state), LONGEST_LINE)))
+    if not isinstance(drawn, str):
+        raise GameError(f"{state.game.name}: svg(state) must return SVG text or None, found {type(drawn).__name__}")
     try:
-        _ = picture.size
+        picture = Picture(inert(drawn))
+        _ = picture.size, picture.board
     except UsageError as error:
-        raise GameError(f"{state.game.name}: svg(state) returned something else than SVG: {error}") from None
+        raise GameError(f"{state.game.name}: svg(state) returned what cannot be shown: {error}") from None
     return picture
 
 

@@ -12,6 +12,11 @@ PREFIX = "open_spiel:"
 # What makes a game's hidden information open, for the refusal to say.
 _OPENED_BY = {"goofspiel": "imp_info=False", "laser_tag": "fully_obs=True", "coop_box_pushing": "fully_observable=True"}
 
+# Games whose states cannot be copied: what OpenSpiel's own clone() gets wrong.
+_BROKEN_COPIES = {
+    "morpion_solitaire": "a copy of a state has other legal actions than the state, and copying one may crash",
+}
+
 
 def pyspiel_module() -> Any:
     """Return the module `pyspiel`; it is imported when a game of OpenSpiel is first asked for, not before."""
@@ -41,10 +46,21 @@ def spiel_game(text: str, options: Mapping[str, Any]) -> Any:
         if key not in known:
             raise UnknownNameError(f"parameter of open_spiel:{name}", key, known)
         parameters[key] = _like(pyspiel, known[key], value, f"open_spiel:{name}: {key}")
+    for broken, reason in _BROKEN_COPIES.items():
+        if broken in f"{name} {parameters}":  # itself or inside another one
+            raise UnsupportedGameError(
+                f"open_spiel:{broken} cannot be searched, for its states cannot be copied: OpenSpiel's own clone() is "
+                f"broken there; {reason}"
+            )
+    made = f"{name} with {parameters}" if parameters else name
     try:
-        return pyspiel.load_game(name, parameters)
-    except pyspiel.SpielError as error:
-        raise UsageError(f"OpenSpiel cannot make {name} with {parameters}: {error}") from None
+        spiel = pyspiel.load_game(name, parameters)
+        spiel.new_initial_state()  # some games look at their parameters only now
+    except (pyspiel.SpielError, LookupError, ValueError, TypeError, RuntimeError, MemoryError) as error:
+        # OpenSpiel checks little, so that a parameter it needs and lacks may come out as a C++ exception of any kind.
+        needs = f"; its parameters are {', '.join(sorted(known))}" if known else ""
+        raise UsageError(f"OpenSpiel cannot make {made}: {type(error).__name__}: {error}{needs}") from None
+    return spiel
 
 
 def _read(pyspiel: Any, text: str) -> tuple[str, dict[str, Any]]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import math
 import os
 import re
 import zlib
@@ -36,6 +37,8 @@ class Journal:
         self.path = Path(path)
         self.finished: dict[int, list[GameRecord]] = {}
         self.begun: list[Begun] = []
+        if self.path.exists() and not self.path.is_file() and not self.path.is_dir():  # of folders, open says enough
+            raise DataError(f"{self.path} is a device or a pipe, which keeps nothing to go on with; name a file")
         self._file = os.open(self.path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o644)
         try:
             self._lock()
@@ -93,14 +96,18 @@ class Journal:
         torn = lines.pop()  # nothing, if the last line is complete
         good = 0
         for number, line in enumerate(lines, 1):
-            plain = _unsealed(line)
-            if plain is None:
+            body = _unsealed(line)
+            if body is None:
                 if number == len(lines) and not torn and number > 1:
                     break
                 raise DataError(
                     f"{self.path}: line {number} is damaged or no line of a match"
                     + ("; delete it, and its games are played again" if number > 1 else "; name another file")
                 )
+            try:
+                plain = json.loads(body)
+            except (ValueError, RecursionError) as error:  # right as it was written, and written by something else
+                raise DataError(f"{self.path}: line {number} is not JSON that can be read: {error}") from None
             if number == 1:
                 self._compare(plain, header)
             else:
@@ -126,12 +133,18 @@ class Journal:
         try:
             if "begun" in plain:
                 self.begun = msgspec.convert(plain["begun"], list[Begun])
-                return
-            records = msgspec.convert(plain["games"], list[GameRecord])
-            pair = records[0].pair
+                wrong = next((f"game {game} of pair {pair}" for pair, game, _ in self.begun if min(pair, game) < 0), "")
+            else:
+                records = msgspec.convert(plain["games"], list[GameRecord])
+                pair = records[0].pair
+                self.finished[pair] = records
+                wrong = f"pair {pair}" if pair < 0 or plain["pair"] != pair else ""
+                if not all(math.isfinite(value) for record in records for value in record.returns):
+                    wrong = "returns that are no numbers"
         except (KeyError, TypeError, IndexError, msgspec.ValidationError) as error:
             raise DataError(f"{self.path}: line {number} is no pair of games: {error}") from None
-        self.finished[pair] = records
+        if wrong:
+            raise DataError(f"{self.path}: line {number} is no pair of games of a match: it has {wrong}")
 
 
 def _sealed(plain: dict[str, Any]) -> bytes:
@@ -139,12 +152,12 @@ def _sealed(plain: dict[str, Any]) -> bytes:
     return b'{"crc32":"%08x","line":%b}\n' % (zlib.crc32(body), body)
 
 
-def _unsealed(line: bytes) -> Any:
+def _unsealed(line: bytes) -> bytes | None:
     """Return what a line says, or None if its checksum is wrong."""
     found = _LINE.fullmatch(line)
     if found is None or zlib.crc32(found[2]) != int(found[1], 16):
         return None
-    return json.loads(found[2])
+    return found[2]
 
 
 def _all_of(file: int) -> bytes:

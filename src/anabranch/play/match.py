@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import anabranch
-from anabranch.errors import DataError, UsageError
+from anabranch.errors import DataError, IllegalActionError, UsageError
 from anabranch.game.compiled import CompiledGame
 from anabranch.game.game import Game
 from anabranch.play.agent import Move, Turn, ask, name_of
@@ -24,7 +24,7 @@ from anabranch.play.seeds import Purpose, seed_for
 from anabranch.search.saved import identity
 
 NEWS = 4.0  # seconds an agent may choose before moves are played and told, if it can be asked for fewer games at once
-FIRST_SLICE = max(4, os.cpu_count() or 1)  # games an agent is asked for at once at first, and at least: one per thread
+FIRST_SLICE = max(2, os.cpu_count() or 1)  # games an agent is asked for at once at first, and at least: one per thread
 
 
 @dataclass(frozen=True)
@@ -146,7 +146,9 @@ class Series:
         self._journal = Journal(path, self.header())
         self.begun = {(pair, number): moves for pair, number, moves in self._journal.begun}
         for pair, records in self._journal.finished.items():
-            if [record.seats for record in records] != list(self.tables) or {r.pair for r in records} != {pair}:
+            paid = {len(record.returns) for record in records}
+            seats, pairs = [record.seats for record in records], {record.pair for record in records}
+            if seats != list(self.tables) or pairs != {pair} or paid != {self.game.players}:
                 self._journal.close()
                 raise DataError(f"{path}: the games of pair {pair} do not belong to this match")
             if 0 <= pair < self.pairs:
@@ -215,9 +217,19 @@ class Series:
             if pair not in self.finished:
                 for number, seats in enumerate(self.tables):
                     table = _Table(pair, number, seats, opened(self.game, self.seed, pair, self.openings))
-                    for move in self.begun.get((pair, number), ()):
-                        table.play(move)
+                    self._catch_up(table)
                     yield table
+
+    def _catch_up(self, table: _Table) -> None:
+        """Play what was played in a game before it was interrupted; a move that cannot be is the file's fault."""
+        for move in self.begun.get((table.pair, table.number), ()):
+            try:
+                table.play(move)
+            except (IllegalActionError, UsageError) as error:
+                where = f"{self._journal.path}: " if self._journal is not None else ""
+                raise DataError(
+                    f"{where}the game that was begun of pair {table.pair} is none of this match: {error}"
+                ) from None
 
     def _move(self, live: Sequence[_Table], tell: Callable[[], None]) -> None:
         """Let every agent choose for all games it is to move in; a move is played once all its seats have chosen."""

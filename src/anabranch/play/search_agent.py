@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from anabranch.errors import UsageError
+from anabranch.evaluate.load import load
 from anabranch.evaluate.native import Rollout
 from anabranch.game.game import Game
 from anabranch.game.random import Random, uniform
@@ -49,7 +50,9 @@ class SearchAgent(Agent):
             if not isinstance(value, (int, float)) or not 0.0 <= value < math.inf:
                 raise UsageError(f"a temperature is a finite number, at least 0, found {value!r}")
         self.budget: dict[str, Any] = {"simulations": simulations, "visits": visits, "seconds": seconds}
-        self.evaluator = Rollout() if evaluator is None else evaluator
+        self.evaluator = (
+            Rollout() if evaluator is None else load(evaluator) if isinstance(evaluator, str) else evaluator
+        )
         self.config = checked_config(config)
         self.temperature, self.simultaneous_temperature = temperature, simultaneous_temperature
         self.threads = threads

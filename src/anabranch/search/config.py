@@ -8,9 +8,9 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from numbers import Integral
-from typing import Annotated, Any, Literal, TypeAlias, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, TypeAlias, TypeVar, get_args, get_origin, get_type_hints
 
-from anabranch.errors import UnknownNameError, UsageError
+from anabranch.errors import UnknownArgumentError, UnknownNameError, UsageError
 
 Scale: TypeAlias = Literal["auto", "range", "node", "graph", "none"]
 Ties: TypeAlias = Literal["first", "random"]
@@ -18,8 +18,12 @@ Weights: TypeAlias = Literal["D", "A", "B", "C"]
 ValueKind: TypeAlias = Literal["strategy", "visits"]
 
 
+<<<<<<< HEAD
 LARGEST = 1e12  # of a setting; scores made of such numbers stay finite
 MOST_DRAWS = 1_000_000  # in one visit, which cannot be interrupted
+=======
+Part = TypeVar("Part")
+>>>>>>> cec8b0cd8dd5915e85ca80f4efcca3dd207525d1
 
 
 def _require(condition: bool, name: str, value: Any, wanted: str) -> None:
@@ -49,6 +53,36 @@ def _check_fields(part: Any) -> None:
             object.__setattr__(part, name, int(value))  # NumPy's integers would overflow where seeds are folded
         if hint is FirstPlay:
             _require(isinstance(value, FirstPlay), where, value, "a FirstPlay, e.g. ab.FirstPlay.parent()")
+
+
+def _refusing_unknown(part: type[Part]) -> type[Part]:
+    """Let a part answer an argument it does not have with the nearest one, or with the part that has it."""
+    kind: Any = part
+    make: Any = kind.__init__
+    known = [each.name for each in fields(kind)]
+
+    @functools.wraps(make)
+    def init(self: Any, *arguments: Any, **named: Any) -> None:
+        for name in named:
+            if name not in known:
+                raise _unknown_argument(part.__name__, name, known)
+        make(self, *arguments, **named)
+
+    kind.__init__ = init
+    return part
+
+
+def _unknown_argument(part: str, name: str, known: list[str]) -> UnknownArgumentError:
+    from anabranch.search.settings import known_settings
+
+    inside = [each for each in known_settings() if each.key.endswith(f".{name}") and part == "SearchConfig"]
+    if not inside:
+        return UnknownArgumentError(f"setting of ab.{part}", name, known)
+    above = inside[0].key.removesuffix(f".{name}")
+    error = UnknownArgumentError(f"setting of ab.{part}", name, known, meant=[inside[0].key])
+    if "." not in above:
+        error.args = (f"{error} Write ab.SearchConfig({above}=ab.{inside[0].part}({name}=…)).",)
+    return error
 
 
 @dataclass(frozen=True)
@@ -87,6 +121,7 @@ class FirstPlay:
         return cls("lowest", 0.0)
 
 
+@_refusing_unknown
 @dataclass(frozen=True, kw_only=True)
 class Puct:
     """AlphaZero's rule: value plus a bonus for what the prior likes and few visits tried."""
@@ -112,6 +147,7 @@ class Puct:
         _require(self.w0 >= 0, "w0", self.w0, "at least 0")
 
 
+@_refusing_unknown
 @dataclass(frozen=True, kw_only=True)
 class Ucb1:
     """UCB1 (Auer et al. 2002), for search without priors: untried choices first, then value plus √(ln S / N)."""
@@ -131,6 +167,7 @@ class Ucb1:
         _require(self.w0 >= 0, "w0", self.w0, "at least 0")
 
 
+@_refusing_unknown
 @dataclass(frozen=True, kw_only=True)
 class VirtualLoss:
     """What visits in flight do to the choices they took."""
@@ -144,6 +181,7 @@ class VirtualLoss:
         _check_fields(self)
 
 
+@_refusing_unknown
 @dataclass(frozen=True, kw_only=True)
 class RegretMatching:
     """Regret matching+ at simultaneous nodes: its average strategy converges to equilibrium (two players, zero sum)."""
@@ -160,6 +198,7 @@ class RegretMatching:
         _require(0.0 < self.exploration <= 1.0, "exploration", self.exploration, "in (0, 1]")
 
 
+@_refusing_unknown
 @dataclass(frozen=True, kw_only=True)
 class MatrixGame:
     """Solve the table of values at a simultaneous node for an equilibrium, again whenever its visits have grown."""
@@ -174,6 +213,7 @@ class MatrixGame:
         _require(self.growth >= 0, "growth", self.growth, "at least 0")
 
 
+@_refusing_unknown
 @dataclass(frozen=True, kw_only=True)
 class Exp3:
     """Exp3 (Auer et al. 2002) at simultaneous nodes: exponential weights on importance-weighted payoffs."""
@@ -185,6 +225,7 @@ class Exp3:
         _require(0.0 < self.exploration <= 1.0, "exploration", self.exploration, "in (0, 1]")
 
 
+@_refusing_unknown
 @dataclass(frozen=True, kw_only=True)
 class Chance:
     """How dice are rolled inside the search."""
@@ -214,6 +255,7 @@ class Chance:
         return count if self.widen_cap is None else min(self.widen_cap, count)
 
 
+@_refusing_unknown
 @dataclass(frozen=True, kw_only=True)
 class Transposition:
     """What happens where lines of play meet again."""
@@ -235,6 +277,7 @@ Selector: TypeAlias = Puct | Ucb1
 SimultaneousSelector: TypeAlias = Puct | Ucb1 | RegretMatching | MatrixGame | Exp3
 
 
+@_refusing_unknown
 @dataclass(frozen=True, kw_only=True)
 class SearchConfig:
     """One search: who selects how, how chance is drawn, what is shared, and the limits."""

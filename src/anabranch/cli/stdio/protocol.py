@@ -9,7 +9,7 @@ import msgspec
 
 from anabranch.cli import GAME
 from anabranch.cli.failure import failure
-from anabranch.errors import AnabranchError, UnknownNameError, UsageError
+from anabranch.errors import AnabranchError, GameError, UnknownNameError, UsageError
 
 PROTOCOL = 1
 WORDS = {
@@ -138,15 +138,27 @@ def described(error: BaseException) -> dict[str, Any]:
     message, code = failure(error)
     others = "GameError" if code == GAME else "DataError"
     kind = type(error).__name__ if isinstance(error, AnabranchError) else others
-    facts: dict[str, Any] = {"type": kind, "message": message.removeprefix("error: ")}
+    facts: dict[str, Any] = {"type": kind, "message": writable(message.removeprefix("error: "))}
     if isinstance(error, UnknownNameError):
-        facts["nearest"] = error.nearest
+        facts["nearest"] = None if error.nearest is None else writable(error.nearest)
     return facts
 
 
 def write_line(answer: dict[str, Any]) -> bytes:
-    """Return an answer as a line."""
-    return msgspec.json.encode(answer) + b"\n"
+    """Return an answer as a line; a text in it that is no Unicode can only come from a game."""
+    try:
+        return msgspec.json.encode(answer) + b"\n"
+    except UnicodeEncodeError as error:
+        wrong = error.object[error.start : error.end]
+        raise GameError(
+            f"a name or text of the game is no valid Unicode: {wrong!r} at place {error.start} of "
+            f"{error.object[:LONGEST_ID]!r}; look at its action_name, outcome_name and text"
+        ) from None
+
+
+def writable(text: str) -> str:
+    """Return a text that every line can hold: what is no Unicode is spelt out."""
+    return text.encode("utf-8", "backslashreplace").decode()
 
 
 def _reworded(said: str, operation: str) -> str:

@@ -25,6 +25,7 @@ class Job:
     def __init__(self, request: Request) -> None:
         self.request = request
         self.cancelled = False
+        self.answered = False  # its last answer was given, whether or not anybody read it
 
 
 class Server:
@@ -165,7 +166,8 @@ class Server:
             facts = protocol.described(error)
         except BaseException as fault:  # of the library itself: the others go on
             traceback.print_exception(fault, file=sys.stderr)
-            facts = {"type": "InternalError", "message": f"{type(fault).__name__}: {fault}; a report is on stderr"}
+            said = protocol.writable(f"{type(fault).__name__}: {fault}; a report is on stderr")
+            facts = {"type": "InternalError", "message": said}
         answer: dict[str, Any] = {"error": facts}
         if job is not None:
             self._last(job, answer)
@@ -174,19 +176,27 @@ class Server:
             self._answer({"id": known, "done": True, **line, **answer})
 
     def _last(self, job: Job, answer: dict[str, Any]) -> None:
-        """Write a request's last answer; its id may be used again by whoever reads it."""
+        """Write a request's last answer; its id may be used again by whoever reads it.
+
+        What cannot be written as a line raises before anything has changed, so that another answer can take its place.
+        """
+        line = protocol.write_line({"id": job.request.id, "done": True, **answer})
         with self._lock:
             if self._flight.get(job.request.id) is job:
                 del self._flight[job.request.id]
         try:
-            self._answer({"id": job.request.id, "done": True, **answer})
+            self._send(line)
         finally:
             with self._lock:
-                self._unanswered -= 1
+                if not job.answered:
+                    job.answered = True
+                    self._unanswered -= 1
                 self._finish_if_idle()
 
     def _answer(self, answer: dict[str, Any]) -> None:
-        line = protocol.write_line(answer)
+        self._send(protocol.write_line(answer))
+
+    def _send(self, line: bytes) -> None:
         try:
             with self._output:
                 if not self._gone:

@@ -44,3 +44,6 @@ class Pins(ab.ObjectGame):
 
     def text(self, state: ab.State) -> str:
         return str(state.pins)
+
+    def action_name(self, action: int) -> str:
+        return f"{action + 1}" if action < self.pins else f"{action - self.pins + 1}-{action - self.pins + 2}"

@@ -28,16 +28,14 @@ class Pins(ab.CompiledGame):
         for action in range(self.actions):
             pin, width = (action, 1) if action < self.pins else (action - self.pins, 2)
             if not state.fallen[pin] and not state.fallen[pin + width - 1]:
-                actions[count] = action
-                count += 1
+                actions[count], count = action, count + 1
         return count
 
     def step(self, state: Any, actions: Any, rewards: Any) -> None:
         mover, action = state.mover, actions[state.mover]
         pin, width = (action, 1) if action < self.pins else (action - self.pins, 2)
         state.fallen[pin], state.fallen[pin + width - 1] = 1, 1
-        state.left -= width
-        state.mover = 1 - mover
+        state.left, state.mover = state.left - width, 1 - mover
         if state.left == 0:
             rewards[mover], rewards[1 - mover] = 1.0, -1.0
 
@@ -47,3 +45,6 @@ class Pins(ab.CompiledGame):
 
     def text(self, state: ab.State) -> str:
         return "".join("." if fallen else "|" for fallen in state.fallen)
+
+    def action_name(self, action: int) -> str:
+        return f"{action + 1}" if action < self.pins else f"{action - self.pins + 1}-{action - self.pins + 2}"

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import shutil
+import textwrap
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from anabranch.errors import CheckFailedError
 from anabranch.game.check.subject import Row
 
+WIDTH = 100  # characters of a line where there is no terminal
 SHOWN = 40  # moves of a line that are printed; `sequence` holds them all
 
 
@@ -52,6 +56,7 @@ class Report:
     plies: int
     seconds: float
     unmet: tuple[str, ...] = ()  # laws that play never came to test because others were broken
+    broken_off: int = 0  # of the random games: those that could not be played to their end, as the rules failed
 
     @property
     def ok(self) -> bool:
@@ -64,27 +69,44 @@ class Report:
             raise CheckFailedError(str(self))
 
     def __str__(self) -> str:
+        broken = {violation.law for violation in self.violations}
         tested = [name for name, times in self.laws.items() if times]
-        idle = [name for name, times in self.laws.items() if not times and name not in self.unmet]
-        effort = f"{self.games:,} random games, {self.states:,} states, {self.plies:,} moves, {self.seconds:.1f} s"
+        idle = [name for name, times in self.laws.items() if not times and name not in (*self.unmet, *broken)]
+        games = _count(self.games, "random game")
+        if self.broken_off:
+            games += " begun, " + ("all" if self.broken_off == self.games else f"{self.broken_off:,}") + " broken off"
+        effort = f"{games}, {_count(self.states, 'state')}, {_count(self.plies, 'move')}, {self.seconds:.1f} s"
         if self.ok:
             lines = [f"{self.game}: all {len(tested)} laws hold ({effort})"]
         else:
             count = len(self.violations)
             lines = [f"{self.game}: {count} {'law' if count == 1 else 'laws'} broken ({effort})"]
         lines += [f"  ✗ {violation}" for violation in self.violations]
-        lines.append("  tested  " + ", ".join(f"{name} {self.laws[name]:,}×" for name in tested))
-        if idle:
-            lines.append("  nothing to test for  " + ", ".join(idle))
-        if self.unmet:
-            lines.append("  could not be tested  " + ", ".join(self.unmet))
+        for title, words in (
+            ("tested", [f"{name} {self.laws[name]:,}×" for name in tested]),
+            ("nothing to test for", idle),
+            ("could not be tested", self.unmet),
+        ):
+            lines += _wrapped(f"  {title}  ", words) if words else []
         return "\n".join(lines)
 
     def to_json(self) -> dict[str, Any]:
         """Return plain data."""
         return {"game": self.game, "ok": self.ok, "violations": [violation.to_json() for violation in self.violations],
                 "laws": self.laws, "games": self.games, "states": self.states, "plies": self.plies,
-                "seconds": self.seconds, "unmet": list(self.unmet)}  # fmt: skip
+                "seconds": self.seconds, "unmet": list(self.unmet), "broken_off": self.broken_off}  # fmt: skip
+
+
+def _count(number: int, word: str) -> str:
+    return f"{number:,} {word}" + ("" if number == 1 else "s")
+
+
+def _wrapped(title: str, words: Sequence[str]) -> list[str]:
+    """Return words in lines as wide as the terminal, the later ones indented; no word is torn from its number."""
+    width = max(40, shutil.get_terminal_size((WIDTH, 24)).columns)
+    text = title + ", ".join(word.replace(" ", "\xa0") for word in words)
+    lines = textwrap.wrap(text, width, subsequent_indent=" " * 10, break_long_words=False, break_on_hyphens=False)
+    return [line.replace("\xa0", " ") for line in lines]
 
 
 def _elided(words: list[str] | tuple[str, ...]) -> str:

@@ -60,7 +60,7 @@ class Run:
         self.spent = dict.fromkeys(LAWS, 0.0)
         self.seconds, self.seed, self.limit = seconds, seed, games
         self.patience = TEST_SHARE * seconds
-        self.games = self.states = 0
+        self.games = self.states = self.broken_off = 0
         self.starts: set[int] = set()  # seeds whose start was tested
         self.laws: list[Law] = list(LAWS.values())  # those that speak of something the game has, once that is known
         self.left_out = False  # whether some law sat out somewhere
@@ -110,7 +110,9 @@ class Run:
             law.name for law in self.laws if violations and not self.tested[law.name] + (law.name in self.cases)
         )
         seconds = round(self.elapsed, 3)
-        return Report(self.name, violations, self.tested, self.games, self.states, plies, seconds, unmet)
+        return Report(
+            self.name, violations, self.tested, self.games, self.states, plies, seconds, unmet, self.broken_off
+        )
 
     def _applies(self, law: Law) -> bool:
         try:
@@ -145,6 +147,7 @@ class Run:
             last, broken = self.subject.play(self.subject.start(seed), random, longest, in_time)
             self.games += 1
             if broken is not None:
+                self.broken_off += 1
                 self._record(_case_of(broken, last))
             elif self.subject.turn(last) == OVER:
                 ended = True

@@ -62,10 +62,10 @@ def sheet_picture(sheet: Sheet, board: Picture) -> Picture:
         bottom = max(bottom, top + tall)
     parts.append(board.inside(MARGIN, top, wide, tall))
     if sheet.legend:
-        drawn, end = _legend(sheet.legend, MARGIN, bottom + 14)
+        drawn, end = _legend(sheet.legend, MARGIN, bottom + 20)
         parts += drawn
         right = max(right, end)
-        bottom += 24
+        bottom += 30
     for note in sheet.notes:
         parts.append(text(MARGIN, bottom + 10, note, size=12, fill=SOFT))
         right = max(right, MARGIN + text_width(note, 12))

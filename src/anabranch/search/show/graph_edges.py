@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from math import hypot
@@ -16,6 +16,8 @@ from anabranch.search.views import EdgeView, NodeView
 OUTCOME = "#ab9cc0"  # neither the dark of what was chosen nor the pale of what was not
 LONGEST_NAME = 22
 HIDDEN = 0.15  # the share of a name that others may hide before it is left out
+CELL = 50.0  # pixels: about a name
+CARD, NAME = -1, -2  # what may be hidden
 STEPS = 24  # points a curve is measured at
 Point = tuple[float, float]
 Box = tuple[float, float, float, float]  # x, y, width, height
@@ -33,6 +35,28 @@ class Frame:
     def corner(self, place: tuple[float, int]) -> Point:
         """Return where the card of a place in the layout begins."""
         return place[0] * (self.wide + self.aside), place[1] * (self.high + self.below)
+
+
+class Grid:
+    """Boxes found by where they are, so that names in large graphs need not be compared with everything."""
+
+    def __init__(self) -> None:
+        self._cells: dict[tuple[int, int], list[tuple[Box, int]]] = {}
+
+    def add(self, box: Box, what: int) -> None:
+        """Keep a box and a number that says what it is."""
+        for cell in self._covered(box):
+            self._cells.setdefault(cell, []).append((box, what))
+
+    def near(self, box: Box) -> set[tuple[Box, int]]:
+        """Return what may touch a box."""
+        return {kept for cell in self._covered(box) for kept in self._cells.get(cell, ())}
+
+    def _covered(self, box: Box) -> Iterator[tuple[int, int]]:
+        x, y, wide, high = box
+        for column in range(int(x // CELL), int((x + wide) // CELL) + 1):
+            for row in range(int(y // CELL), int((y + high) // CELL) + 1):
+                yield column, row
 
 
 @dataclass(frozen=True)
@@ -91,8 +115,13 @@ def draw_edges(found: Sequence[Curve], cards: Sequence[Box]) -> tuple[list[str],
     """
     busiest = max((curve.edge.visits for curve in found), default=1) or 1
     lines, names = [], []
-    taken: list[Box] = []
     points = [curve.points for curve in found]
+    beside, hidden = Grid(), Grid()
+    for at, way in enumerate(points):
+        for x, y in way:
+            beside.add((x, y, 0.0, 0.0), at)
+    for card in cards:
+        hidden.add(card, CARD)
     for at in sorted(range(len(found)), key=lambda at: found[at].edge.visits):
         curve, colour = found[at], stroke(found[at])
         steps: list[str | float] = ["M", *curve.stretches[0][0]]
@@ -115,12 +144,11 @@ def draw_edges(found: Sequence[Curve], cards: Sequence[Box]) -> tuple[list[str],
         curve = found[at]
         name = shortened(move_name(curve.node.state, curve.edge.action), LONGEST_NAME)
         across = text_width(name, 11) + 8
-        others = [point for other, way in enumerate(points) if other != at for point in way]
-        x, y = _free(points[at], across, others, taken, cards)
+        x, y = _free(points[at], across, at, beside, hidden)
         place = (x - across / 2, y - 8, across, 16.0)
-        if sum(_overlap(place, other) for other in taken) > HIDDEN * across * 16:
+        if sum(_overlap(place, other) for other, what in hidden.near(place) if what == NAME) > HIDDEN * across * 16:
             continue  # two names on top of each other say less than one
-        taken.append(place)
+        hidden.add(place, NAME)
         pill = rect(*place, fill=PAPER, opacity=0.88, rx=5)
         ink = SOFT if stroke(curve) == FAINT else INK
         names.append(group(pill, text(x, y + 4, name, size=11, anchor="middle", fill=ink)))
@@ -135,20 +163,21 @@ def stroke(curve: Curve) -> str:
     return SOFT if curve.edge.action == first.action else FAINT
 
 
-def _free(
-    way: Sequence[Point], across: float, others: Sequence[Point], taken: Sequence[Box], cards: Sequence[Box]
-) -> Point:
-    """Return where on its way a name of some width hides least."""
+def _free(way: Sequence[Point], across: float, at: int, beside: Grid, hidden: Grid) -> Point:
+    """Return where on its way the name of edge `at`, so many pixels across, hides least."""
 
-    def cost(at: int) -> float:
-        x, y = way[at]
+    def cost(step: int) -> float:
+        x, y = way[step]
         box = (x - across / 2 - 2, y - 10, across + 4, 20.0)
-        on_curves = sum(box[0] < px < box[0] + box[2] and box[1] < py < box[1] + box[3] for px, py in others)
-        from_middle = abs((at % STEPS + 0.5) / STEPS - 0.5)
-        hidden = sum(_overlap(box, other) for other in taken) + 3 * sum(_overlap(box, card) for card in cards)
-        return 10 * hidden + 12 * on_curves + 40 * from_middle
+        on_curves = sum(edge != at and _inside(place, box) for place, edge in beside.near(box))
+        covered = sum((3 if what == CARD else 1) * _overlap(box, place) for place, what in hidden.near(box))
+        return 10 * covered + 12 * on_curves + 40 * abs((step % STEPS + 0.5) / STEPS - 0.5)
 
     return way[min(range(len(way)), key=cost)]
+
+
+def _inside(place: Box, box: Box) -> bool:
+    return box[0] < place[0] < box[0] + box[2] and box[1] < place[1] < box[1] + box[3]
 
 
 def _overlap(one: Box, other: Box) -> float:

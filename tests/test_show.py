@@ -462,7 +462,7 @@ def test_one_choice_of_each_decision_is_dark_and_no_outcome():
 
 
 def test_the_middle_of_the_colours_is_nought_or_the_middle_of_what_is_drawn():
-    game = Counted(compiled=False)
+    game = Counted(compiled=False)  # type: ignore[call-arg]
     drawn = Spread.of(game, 0, [-0.5, 0.3], opposite=False)
     assert (drawn.low, drawn.high) == (-0.5, 0.3)
     assert len({drawn.colour(value) for value in (-0.5, -0.1, 0.3)}) == 3

@@ -18,12 +18,9 @@ Weights: TypeAlias = Literal["D", "A", "B", "C"]
 ValueKind: TypeAlias = Literal["strategy", "visits"]
 
 
-<<<<<<< HEAD
 LARGEST = 1e12  # of a setting; scores made of such numbers stay finite
 MOST_DRAWS = 1_000_000  # in one visit, which cannot be interrupted
-=======
 Part = TypeVar("Part")
->>>>>>> cec8b0cd8dd5915e85ca80f4efcca3dd207525d1
 
 
 def _require(condition: bool, name: str, value: Any, wanted: str) -> None:

@@ -34,10 +34,9 @@ class TicTacToe(ab.CompiledGame):
 
     def legal(self, state: Any, player: int, actions: Any) -> int:
         taken, count = state.stones[0] | state.stones[1], 0
-        for cell in range(9):
-            if not taken >> cell & 1:
-                actions[count] = cell
-                count += 1
+        for cell in range(9):  # written in any case and counted if free: nobody can foresee which cells are
+            actions[count] = cell
+            count += 1 - (taken >> cell & 1)
         return count
 
     def step(self, state: Any, actions: Any, rewards: Any) -> None:

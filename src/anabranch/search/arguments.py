@@ -51,6 +51,8 @@ def checked_config(given: Any) -> SearchConfig:
 
 def check_budget(simulations: Any, visits: Any, seconds: Any) -> None:
     """Refuse what is not one budget: a whole number of simulations or visits, or a time."""
+    if type(simulations) is int and 0 <= simulations <= FOREVER and visits is None and seconds is None:
+        return  # as nearly always
     given = {"simulations": simulations, "visits": visits, "seconds": seconds}
     given = {name: value for name, value in given.items() if value is not None}
     if len(given) == 1 and all(_is_budget(name, value) for name, value in given.items()):

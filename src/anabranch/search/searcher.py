@@ -6,7 +6,6 @@ import os
 import threading
 import time
 from collections.abc import Sequence
-from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -133,7 +132,8 @@ class Searcher:
         check_budget(simulations, visits, seconds)
         if len({id(root) for root in roots}) < len(roots):
             raise UsageError("a root was given twice")
-        with ExitStack() as stack:
+        taken: list[Root] = []
+        try:
             for root in roots:
                 if not isinstance(root, Root):
                     raise UsageError(
@@ -143,9 +143,12 @@ class Searcher:
                     raise UsageError("a root belongs to the searcher that made it; this one was made by another")
                 if not root.running.acquire(blocking=False):
                     raise UsageError("this root is being searched; wait for the run to end")
-                stack.callback(root.running.release)
+                taken.append(root)
             self._run(roots, simulations, visits, seconds)
             return [root.result for root in roots]
+        finally:
+            for root in taken:
+                root.running.release()
 
     def _run(self, roots: list[Root], simulations: int | None, visits: int | None, seconds: float | None) -> None:
         before = [root.native.root_visits for root in roots]

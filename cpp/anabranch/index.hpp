@@ -2,6 +2,7 @@
 // a collision can never merge two of them. Entries are only ever removed newest first, when a wave is undone.
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 
@@ -41,6 +42,13 @@ class Index {
     ++count_;
   }
 
+  // Make room at once for so many nodes, `nodes` of which are there.
+  template <class HashOf>
+  void reserve(std::size_t count, std::uint32_t nodes, HashOf&& hash_of) {
+    const std::size_t size = std::bit_ceil(count * 8 / 5 + 8);
+    if (size > slots_.size()) resize(size, nodes, hash_of);
+  }
+
   // Forget the node inserted last. Nothing was placed behind it since, so emptying its slot breaks no chain.
   void remove(std::uint64_t hash, std::uint32_t node) {
     for (std::size_t at = hash & mask_; slots_[at].node != kEmpty; at = (at + 1) & mask_) {
@@ -69,7 +77,11 @@ class Index {
 
   template <class HashOf>
   __attribute__((noinline)) void grow(std::uint32_t nodes, HashOf&& hash_of) {
-    const std::size_t size = slots_.size() == 0 ? 64 : slots_.size() * 2;
+    resize(slots_.size() == 0 ? 64 : slots_.size() * 2, nodes, hash_of);
+  }
+
+  template <class HashOf>
+  void resize(std::size_t size, std::uint32_t nodes, HashOf&& hash_of) {
     Column<Slot> fresh;
     fresh.fill(size, Slot{kEmpty, 0});
     slots_ = std::move(fresh);

@@ -163,16 +163,21 @@ class Chooser {
       const double p = prior ? static_cast<double>(prior[a]) : equal.prior;
       gains[a] = factor * p;
       const bool seen = sums[a].visits > 0.0;
-      const double q = seen ? sums[a].value / sums[a].visits : mean;
+      const double quotient = sums[a].value / (seen ? sums[a].visits : 1.0);  // whether it is needed nobody can foresee
+      const double q = seen ? quotient : mean;
       values[a] = q;
       low = q < low ? q : low;
       high = q > high ? q : high;
       mass += seen ? p : 0.0;
       tried += seen;
     }
-    const Map map = by_range_                            ? declared_
-                    : selector_.scale == Scale::node ? interval(low, high, 1.0, 0.0, 0.0)
-                                                     : scale(g, id, player, 0, {});
+    Map map = declared_;
+    if (selector_.scale == Scale::range && !by_range_) {
+      const double* range = &g.ranges[id * 2 * g.players];
+      map = interval(range[player], range[g.players + player], 2.0, -1.0, -1.0);
+    } else if (!by_range_) {
+      map = selector_.scale == Scale::node ? interval(low, high, 1.0, 0.0, 0.0) : scale(g, id, player, 0, {});
+    }
     const double untried = tried == size ? 0.0 : first_play_of(map, map(mean), prior ? std::sqrt(mass) : equal.roots[tried]);
     double top = -HUGE_VAL;
     std::uint32_t best = 0;

@@ -62,6 +62,7 @@ class Contender:
     units: float
     prepare: Callable[[], Any] | None = None  # called before each timed call, its time not counted
     counted: Callable[[], float] | None = None  # the units of the last call by the contender's own count
+    judged: Callable[[], float] | None = None  # the positions an evaluator was asked about in the last call
 
     def clocks(self, calls: int) -> list[Clock]:
         """Call so often, rubbish collected before and not meanwhile: nobody pays for what another left."""

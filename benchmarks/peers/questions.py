@@ -8,7 +8,7 @@ from dataclasses import dataclass
 TASKS = {
     "trivial": "One tree, an evaluator that costs nothing (uniform prior, value 0)",
     "batch": "256 trees at once, an evaluator that costs nothing",
-    "rollout": "One tree, one random rollout per simulation",
+    "rollout": "One tree, every new position judged by one random rollout",
     "python": "The same with rules in plain Python, tic-tac-toe, 800 simulations",
 }
 
@@ -29,7 +29,7 @@ class Question:
         return float(self.simulations * self.trees)
 
     def __str__(self) -> str:
-        words = [self.game.replace("_", " "), "one rollout" if self.evaluator == "rollout" else "uniform"]
+        words = [self.game.replace("_", " "), "rollouts" if self.evaluator == "rollout" else "uniform"]
         if self.task == "python":
             words.append("rules in Python")
         trees = "" if self.trees == 1 else f"{self.trees} × "

@@ -95,7 +95,7 @@ def _preface(data: dict[str, Any]) -> str:
     machine = data["machine"]
     first, last = data["load"]
     return (
-        f"`make bench-peers` printed these: {machine['processor']}, one core, Python {machine['python']}, commit "
+        f"`make bench-peers` measures these: {machine['processor']}, one core, Python {machine['python']}, commit "
         f"{machine['commit']}, load average {first} before and {last} after. Simulations per second; a ratio is ours "
         "over theirs, the median of rounds in which both were called in turn, each in its own process. What comes "
         "before the second search (imports, compilation, the first search) is not in the rates."
@@ -114,7 +114,7 @@ def _task_table(lines: Sequence[Line]) -> str:
             rates.append(measure.figure(statistics.median(mine)) if mine else "")
         if any(rates):
             ready = _ready([line for line in lines if line["like"] == like], 0)
-            body.append([f"**anabranch {like}**", *rates, ready, "equal positions are one node"])
+            body.append([f"**anabranch {like}**", *rates, ready, _sharing(lines, questions, like)])
     for name in dict.fromkeys(line["peer"] for line in lines):
         found = {question_of(line): line for line in lines if line["peer"] == name}
         if all(line["failure"] for line in found.values()):
@@ -125,6 +125,18 @@ def _task_table(lines: Sequence[Line]) -> str:
         ready = _ready(list(found.values()), 1)
         body.append([f"{title_of({'peer': name})} {version}", *cells, ready, peer.note if peer else ""])
     return _grid(body, left={0, len(head) - 1})
+
+
+def _sharing(lines: Sequence[Line], questions: Sequence[Question], like: str) -> str:
+    """Return what sharing saves us: where lines meet or end, a simulation judges no new position."""
+    saved = []
+    for question in questions:
+        mine = [line for line in lines if question_of(line) == question and line["like"] == like]
+        judged = next((line["judged"] for line in mine if line.get("judged")), None)
+        if judged is not None and judged < 0.9 * question.units:
+            saved.append(f"{_column(question)}: {judged:,.0f}")
+    words = "equal positions are one node"
+    return f"{words}, judged once (nodes of a search, {'; '.join(saved)})" if saved else words
 
 
 def _ready(lines: Sequence[Line], whose: int) -> str:

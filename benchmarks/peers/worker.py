@@ -31,10 +31,10 @@ class Worker:
         return {"seconds": time.perf_counter() - began, "version": importlib.metadata.version(package)}
 
     def warm(self) -> dict[str, Any]:
-        """Search once, with whatever is compiled on the way; how many simulations that was by the library's count."""
+        """Search once, with whatever is compiled on the way; what was done, by the library's own count."""
         [(seconds, _)] = self.contender.clocks(1)
-        counted = self.contender.counted
-        return {"seconds": seconds, "counted": None if counted is None else counted()}
+        counts = {"counted": self.contender.counted, "judged": self.contender.judged}
+        return {"seconds": seconds} | {name: None if count is None else count() for name, count in counts.items()}
 
     def clocks(self, calls: int) -> list[measure.Clock]:
         """Search so often and return the clocks."""

@@ -59,7 +59,10 @@ def search(
     def counted() -> float:
         return float(sum(sum(result.visits[0]) for result in found))
 
-    return Contender(name, call, float(simulations * trees), counted=counted)
+    def judged() -> float:
+        return float(sum(result.nodes for result in found))  # the ends among them cost no rollout
+
+    return Contender(name, call, float(simulations * trees), counted=counted, judged=judged)
 
 
 def make(question: Question, variant: str) -> Contender:

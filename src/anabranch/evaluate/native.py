@@ -44,7 +44,7 @@ class Rollout:
     def __post_init__(self) -> None:
         for number in (self.count, self.max_depth):
             if not isinstance(number, (int, np.integer)) or not 1 <= number <= MOST:
-                raise UsageError(f"a rollout needs count and max_depth of at least 1, at most {MOST:,}, found {self}")
+                raise UsageError(f"a rollout needs count and max_depth from 1 to {MOST:,}, found {self}")
 
     def evaluate(self, batch: Batch) -> tuple[None, Floats]:
         rows = []

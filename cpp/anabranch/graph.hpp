@@ -99,6 +99,7 @@ class Graph {
         keys(game.key ? game.key_size : 8),
         nodes(2 * players),
         edges(players) {
+    edges.reserve(1);  // so that a node without edges has a place where they would be
     low.assign(players, std::numeric_limits<double>::infinity());
     high.assign(players, -std::numeric_limits<double>::infinity());
   }

@@ -146,7 +146,7 @@ class Forest {
     template <class Poll>
     bool search(std::size_t i, Watch& watch, std::uint64_t most, Poll&& poll) {
       Search& root = *roots[i];
-      root.reserve(root.graph().size() + std::min<std::uint64_t>(budget.goals[i], 1 << 12) + 1);
+      root.graph().reserve(root.graph().size() + std::min<std::uint64_t>(budget.goals[i], 1 << 12) + 1);
       guarded(root, [&] {
         if (!root.root_ready()) root.begin_root();
       });

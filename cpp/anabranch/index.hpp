@@ -2,7 +2,6 @@
 // a collision can never merge two of them. Entries are only ever removed newest first, when a wave is undone.
 #pragma once
 
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 
@@ -15,8 +14,8 @@ class Index {
   static constexpr std::uint32_t kEmpty = UINT32_MAX;
 
   std::size_t bytes() const { return slots_.bytes(); }
-  // What the next insertion takes on top of that: nothing, or a table twice as large, made while the old one is still there.
-  std::size_t growth() const { return (count_ + 1) * 8 > slots_.size() * 5 ? 2 * slots_.bytes() : 0; }
+  // What the next insertion takes on top of that: nothing, or a larger table, made while the old one is still there.
+  std::size_t growth() const { return (count_ + 1) * 8 > slots_.size() * 5 ? next_size() * sizeof(Slot) : 0; }
 
   // The node whose state equals the one sought, or kEmpty; `insert` may follow at once then.
   template <class Equals>
@@ -40,13 +39,6 @@ class Index {
       slots_[free_] = {node, static_cast<std::uint32_t>(hash >> 32)};
     }
     ++count_;
-  }
-
-  // Make room at once for so many nodes, `nodes` of which are there.
-  template <class HashOf>
-  void reserve(std::size_t count, std::uint32_t nodes, HashOf&& hash_of) {
-    const std::size_t size = std::bit_ceil(count * 8 / 5 + 8);
-    if (size > slots_.size()) resize(size, nodes, hash_of);
   }
 
   // Forget the node inserted last. Nothing was placed behind it since, so emptying its slot breaks no chain.
@@ -75,13 +67,12 @@ class Index {
     slots_[at] = {node, static_cast<std::uint32_t>(hash >> 32)};
   }
 
-  template <class HashOf>
-  __attribute__((noinline)) void grow(std::uint32_t nodes, HashOf&& hash_of) {
-    resize(slots_.size() == 0 ? 64 : slots_.size() * 2, nodes, hash_of);
-  }
+  // Small tables grow fast: filling one anew costs more than its memory.
+  std::size_t next_size() const { return slots_.size() == 0 ? 64 : slots_.size() * (slots_.size() < 4096 ? 4 : 2); }
 
   template <class HashOf>
-  void resize(std::size_t size, std::uint32_t nodes, HashOf&& hash_of) {
+  __attribute__((noinline)) void grow(std::uint32_t nodes, HashOf&& hash_of) {
+    const std::size_t size = next_size();
     Column<Slot> fresh;
     fresh.fill(size, Slot{kEmpty, 0});
     slots_ = std::move(fresh);

@@ -78,13 +78,6 @@ class Search {
   }
   bool shares_rollouts() const { return evaluator_.rollout && evaluator_.count > 1 && static_cast<std::size_t>(evaluator_.count) <= Team::kMost; }
 
-  // Make room at once for so many nodes, unless memory is short.
-  void reserve(std::size_t count) {
-    graph_.reserve(count);
-    if (config_.merge && !limited())
-      graph_.index.reserve(count, static_cast<std::uint32_t>(graph_.size()), [&](NodeId node) { return index_hash(node); });
-  }
-
   // What counts as the root's visits: Σ N(e), or the completed visits of a chance node.
   std::uint64_t root_visits() const {
     const Node& root = graph_.nodes[0];

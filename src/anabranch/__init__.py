@@ -50,9 +50,12 @@ if TYPE_CHECKING:
     from anabranch.search.config import Chance as Chance
     from anabranch.search.config import Exp3 as Exp3
     from anabranch.search.config import FirstPlay as FirstPlay
+    from anabranch.search.config import ForcedPlayouts as ForcedPlayouts
     from anabranch.search.config import MatrixGame as MatrixGame
+    from anabranch.search.config import PlayoutCap as PlayoutCap
     from anabranch.search.config import Puct as Puct
     from anabranch.search.config import RegretMatching as RegretMatching
+    from anabranch.search.config import RootNoise as RootNoise
     from anabranch.search.config import SearchConfig as SearchConfig
     from anabranch.search.config import Transposition as Transposition
     from anabranch.search.config import Ucb1 as Ucb1
@@ -90,6 +93,9 @@ _HOME = {
     "MatrixGame": "search.config",
     "RegretMatching": "search.config",
     "FirstPlay": "search.config",
+    "ForcedPlayouts": "search.config",
+    "PlayoutCap": "search.config",
+    "RootNoise": "search.config",
     "Ucb1": "search.config",
     "Puct": "search.config",
     "SearchConfig": "search.config",

@@ -11,6 +11,7 @@ from anabranch.games.explicit import EIGHT_NODES, Explicit
 from anabranch.games.random_game import RandomGame
 from anabranch.search.nodes import Kind
 from anabranch.search.selectors import visit_value
+from anabranch.search.walk import Walker
 
 
 def one_visit_each(game):
@@ -65,24 +66,29 @@ def test_refresh_is_idempotent(seed):
             waiting.append((node, True))
             waiting.extend((child, False) for child in node.children())
     for node in order:
-        reference._refresh(node)
+        reference.walker.refresh(node)
     once = [list(node.mean) for node in order]
     for node in order:
-        reference._refresh(node)
+        reference.walker.refresh(node)
     assert [node.mean for node in order] == once
 
 
-class Walked(ab.Reference):
-    """The reference, remembering the last path."""
+class Walked(Walker):
+    """The reference's walker, remembering the last path."""
 
-    def _back(self, path):
-        self.walked = [node for node, _ in path]
-        super()._back(path)
+    def _back(self, steps, repeated, refreshed):
+        self.walked = [node for node, _ in steps]
+        super()._back(steps, repeated, refreshed)
+
+
+def walking_by(kind):
+    """Return a reference whose paths are walked by another walker."""
+    return type("Other", (ab.Reference,), {"walks_by": kind})
 
 
 def assert_walked_nodes_are_fresh(reference):
     """Theorem: after a playout every node walked is what its children say now, (U + Σ N·q) / (1 + Σ N)."""
-    for node in reference.walked:
+    for node in reference.walker.walked:
         for player in range(reference.game.players):
             assert node.mean[player] == pytest.approx(visit_value(node, player), abs=1e-12)
 
@@ -90,11 +96,12 @@ def assert_walked_nodes_are_fresh(reference):
 class RunningAverages(Walked):
     """Unsound: a node averages the playouts that went through it and never looks at its children again."""
 
-    def _back(self, path):
-        self.walked = [node for node, _ in path]
-        leaf = path[-1][1][0].child
+    def _back(self, steps, repeated, refreshed):
+        self.walked = [node for node, _ in steps]
+        leaf = steps[-1][1][0].child
         collected = list(leaf.opinion or leaf.mean)
-        for node, (edge,) in reversed(path):
+        for node, (edge,) in reversed(steps):
+            self._count_in_flight(node, [edge], -1)
             edge.visits += 1
             collected = [r + edge.discount * c for r, c in zip(edge.reward, collected, strict=True)]
             node.mean = [m + (c - m) / node.visits for m, c in zip(node.mean, collected, strict=True)]
@@ -109,7 +116,7 @@ def test_running_averages_on_shared_nodes_are_unsound(merge):
         transposition=ab.Transposition(merge=merge),
     )
     stale = 0
-    sound, unsound = (kind(game.start(), Opinions(game), config) for kind in (Walked, RunningAverages))
+    sound, unsound = (walking_by(kind)(game.start(), Opinions(game), config) for kind in (Walked, RunningAverages))
     for _ in range(30):
         for reference in (sound, unsound):
             reference.run(simulations=1)
@@ -121,12 +128,12 @@ def test_running_averages_on_shared_nodes_are_unsound(merge):
     assert (stale > 0) == merge
 
 
-class CreditEveryParent(ab.Reference):
+class CreditEveryParent(Walker):
     """Unsound: a visit of a shared child counts on every edge into it."""
 
-    def _back(self, path):
-        super()._back(path)
-        children = {id(edge.child): edge for _, edges in path for edge in edges if edge.child is not None}
+    def _back(self, steps, repeated, refreshed):
+        super()._back(steps, repeated, refreshed)
+        children = {id(edge.child): edge for _, edges in steps for edge in edges if edge.child is not None}
         for node in self.graph.nodes:
             for edge in node.edges.values():
                 walked = children.get(id(edge.child)) if edge.child is not None else None
@@ -134,7 +141,7 @@ class CreditEveryParent(ab.Reference):
                     edge.visits += 1
                     if node.kind is Kind.CHANCE:
                         node.completed += 1
-                    self._refresh(node)
+                    self.refresh(node)
 
 
 def test_crediting_every_parent_is_unsound():
@@ -156,4 +163,4 @@ def test_crediting_every_parent_is_unsound():
 
     assert ab.solve(game).value[0] == pytest.approx(0.45)
     assert value(ab.Reference) == pytest.approx(0.45, abs=0.01)
-    assert value(CreditEveryParent) < 0.42
+    assert value(walking_by(CreditEveryParent)) < 0.42

@@ -8,6 +8,7 @@ from tests.tables import OVER, chance, decision, table
 
 import anabranch as ab
 from anabranch.games.explicit import Explicit
+from anabranch.search.walk import Walker
 
 WORTH = (1.0, -0.5, 0.25, -1.0, 0.75)
 CHANCES = (0.4, 0.25, 0.2, 0.1, 0.05)
@@ -57,7 +58,7 @@ def test_exact_chance_value_is_the_expectation():
     assert error == 0.0
 
 
-class RedrawUntilStored(ab.Reference):
+class Redrawing(Walker):
     """Unsound: once the limit is reached, draw again until an outcome comes up that has a child."""
 
     def _outcome_index(self, node, number):
@@ -67,6 +68,10 @@ class RedrawUntilStored(ab.Reference):
             if limit is None or sum(1 for _ in node.children()) < limit or (index,) in node.edges:
                 return index
         raise AssertionError("no stored outcome was drawn")
+
+
+class RedrawUntilStored(ab.Reference):
+    walks_by = Redrawing
 
 
 def test_redrawing_until_a_stored_outcome_comes_up_is_biased():

@@ -90,7 +90,7 @@ class Analysis:
         """What was found so far."""
         root = self._root
         if isinstance(root, Reference):
-            return read_result(root.graph, root.config, self.simulations, self.seconds)
+            return read_result(root, self.simulations, self.seconds)
         return root.graph.result(self.simulations, self.seconds)
 
     def advance(self, seconds: float = 0.1) -> bool:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 
-from anabranch.errors import UsageError
+from anabranch.errors import UnknownNameError, UsageError
 from anabranch.game.game import Game
 from anabranch.game.state import State
 from anabranch.search.config import Exp3, MatrixGame, Puct, RegretMatching, SearchConfig, Ucb1
 
+Keep: TypeAlias = Literal["graph", "evaluations", "nothing"]
 FOREVER = 2**31 - 2  # the most visits a node counts
 DEFAULT = SearchConfig()
 
@@ -62,6 +63,12 @@ def check_budget(simulations: Any, visits: Any, seconds: Any) -> None:
         f"give one budget, not negative: simulations= or visits=, a whole number up to {FOREVER}, or seconds=; "
         f"found {found}"
     )
+
+
+def checked_keep(given: Any) -> None:
+    """Refuse what is not a way to keep what was found."""
+    if given not in get_args(Keep):
+        raise UnknownNameError("keep", str(given), get_args(Keep))
 
 
 def _is_budget(name: str, value: Any) -> bool:

@@ -20,6 +20,8 @@ ValueKind: TypeAlias = Literal["strategy", "visits"]
 
 LARGEST = 1e12  # of a setting; scores made of such numbers stay finite
 MOST_DRAWS = 1_000_000  # in one visit, which cannot be interrupted
+WIDEST = 65_536  # paths of a wave
+DEEPEST = 16  # waves in flight
 Part = TypeVar("Part")
 
 
@@ -270,6 +272,50 @@ class Transposition:
         _require(0.0 <= self.leak <= 1.0, "leak", self.leak, "in [0, 1]")
 
 
+@_refusing_unknown
+@dataclass(frozen=True, kw_only=True)
+class RootNoise:
+    """Dirichlet noise on the root's priors, (1 − x)·P + x·Dir(α), drawn anew whenever the root moves on."""
+
+    weight: Annotated[float, "x: the share of noise"] = 0.25
+    alpha: Annotated[float | None, "α of every choice; None: total / choices"] = None
+    total: Annotated[float, "what the α of all choices add up to, where alpha is None"] = 10.83
+
+    def __post_init__(self) -> None:
+        _check_fields(self)
+        _require(0.0 <= self.weight <= 1.0, "weight", self.weight, "in [0, 1]")
+        _require(self.alpha is None or self.alpha > 0, "alpha", self.alpha, "positive")
+        _require(self.total > 0, "total", self.total, "positive")
+
+
+@_refusing_unknown
+@dataclass(frozen=True, kw_only=True)
+class ForcedPlayouts:
+    """At the root, a choice once tried gets at least √(k·P·ΣN) visits (Wu 2019); `Result.target` takes them back."""
+
+    k: Annotated[float, "how many visits are forced"] = 2.0
+
+    def __post_init__(self) -> None:
+        _check_fields(self)
+        _require(self.k >= 0, "k", self.k, "at least 0")
+
+
+@_refusing_unknown
+@dataclass(frozen=True, kw_only=True)
+class PlayoutCap:
+    """Playout cap randomisation (Wu 2019): few moves are searched in full, the others fast and without exploration."""
+
+    full: Annotated[int, "simulations of a full search, whose policy is worth learning from"] = 600
+    fast: Annotated[int, "simulations of a fast one: no noise, no forced playouts"] = 100
+    chance: Annotated[float, "the probability of a full search"] = 0.25
+
+    def __post_init__(self) -> None:
+        _check_fields(self)
+        _require(self.full >= 1, "full", self.full, "at least 1")
+        _require(self.fast >= 1, "fast", self.fast, "at least 1")
+        _require(0.0 <= self.chance <= 1.0, "chance", self.chance, "in [0, 1]")
+
+
 Selector: TypeAlias = Puct | Ucb1
 SimultaneousSelector: TypeAlias = Puct | Ucb1 | RegretMatching | MatrixGame | Exp3
 
@@ -286,12 +332,19 @@ class SearchConfig:
     chance: Annotated[Chance, "how dice are rolled"] = field(default_factory=Chance)
     transposition: Annotated[Transposition, "what happens where lines meet"] = field(default_factory=Transposition)
     virtual_loss: Annotated[VirtualLoss, "what visits in flight do"] = field(default_factory=VirtualLoss)
+    noise: Annotated[RootNoise | None, "noise on the root's priors; None: none"] = None
+    forced: Annotated[ForcedPlayouts | None, "visits every choice of the root gets; None: none"] = None
+    cap: Annotated[PlayoutCap | None, "which moves get a full search, where a run is given no budget"] = None
+    width: Annotated[int, "paths per wave: so many leaves of a root are evaluated together"] = 1
+    depth: Annotated[int, "waves in flight: with 2, the next is selected while one is evaluated"] = 1
     max_nodes: Annotated[int | None, "the most nodes a graph may hold; then new leaves are frozen"] = None
     max_bytes: Annotated[int | None, "the most bytes a graph may take; then new leaves are frozen"] = None
     seed: Annotated[int, "decides every random draw of the search"] = 0
 
     def __post_init__(self) -> None:
         _check_fields(self)
+        _require(1 <= self.width <= WIDEST, "width", self.width, f"at least 1 and at most {WIDEST:,}")
+        _require(1 <= self.depth <= DEEPEST, "depth", self.depth, f"at least 1 and at most {DEEPEST}")
         _require(self.max_nodes is None or self.max_nodes >= 1, "max_nodes", self.max_nodes, "at least 1")
         _require(self.max_bytes is None or self.max_bytes >= 65_536, "max_bytes", self.max_bytes, "at least 65536")
         for part in fields(self):
@@ -328,4 +381,7 @@ _PARTS: dict[str, tuple[type, ...]] = {
     "chance": (Chance,),
     "transposition": (Transposition,),
     "virtual_loss": (VirtualLoss,),
+    "noise": (RootNoise, type(None)),
+    "forced": (ForcedPlayouts, type(None)),
+    "cap": (PlayoutCap, type(None)),
 }

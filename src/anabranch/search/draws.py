@@ -17,6 +17,8 @@ class Purpose(IntEnum):
     LEAK = 5  # whether a playout walks on where it should stop
     FREEZE = 6  # the walk from a frozen outcome to a state that can be evaluated
     EVALUATE = 7  # an evaluator's own numbers, e.g. rollouts
+    NOISE = 8  # on the root's priors
+    CAP = 9  # whether a move gets a full search
 
 
 class Draws:

@@ -87,6 +87,11 @@ def choice_value(
     return (w0 * first_play + visits * scaled + loss * in_flight * lowest) / (w0 + visits + loss * in_flight)
 
 
+def forced_visits(prior: float, total: float, k: float) -> float:
+    """Return √(k · P(a) · ΣN), what a choice of the root that was tried gets at least: Wu 2019."""
+    return math.sqrt(k * prior * total)
+
+
 def to_unit(value: float, low: float, high: float) -> float:
     """Map [low, high] onto [0, 1], linearly and without clipping; 0 where the interval is a point."""
     return (value - low) * (1.0 / (high - low)) if high > low else 0.0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from enum import Enum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from anabranch.search.views import Action, EdgeView, NodeView
 
 if TYPE_CHECKING:
     from anabranch.draw.picture import Picture
+    from anabranch.evaluate.batch import Opinion
 
 Values = list[float]  # one component per player, in seat order
 Move = tuple[int, ...]  # the choice index of each acting player, or the index of an outcome
@@ -75,6 +76,7 @@ class Node:
     __slots__ = (
         "acting",
         "choices",
+        "clean",
         "completed",
         "current",
         "edges",
@@ -85,8 +87,11 @@ class Node:
         "mean",
         "opinion",
         "outcomes",
+        "passing",
+        "pending",
         "priors",
         "regrets",
+        "said",
         "solved_at",
         "state",
         "sums",
@@ -106,7 +111,11 @@ class Node:
         self.outcomes = state.outcomes() if listed else []  # empty where chance can only be drawn
         self.edges: dict[Move, Edge] = {}  # in creation order
         self.opinion: Values | None = None  # U
+        self.said: Opinion | None = None  # U and the prior as the evaluator gave them
+        self.pending = False  # asked about, but not answered yet
+        self.passing = 0  # visits in flight that walk through
         self.priors: list[list[float]] = []
+        self.clean: list[list[float]] | None = None  # the root's priors without noise
         self.mean: Values = [0.0] * state.game.players  # Q
         self.completed = 0  # visits of a chance node
         self.exact = False
@@ -129,6 +138,42 @@ class Node:
         if self.kind is Kind.CHANCE:
             return self.completed
         return 0 if self.opinion is None else 1 + self.edge_visits
+
+    @property
+    def in_flight(self) -> int:
+        """v(n): visits that N(n) will count once they are backed up."""
+        return self.passing + self.pending
+
+    @property
+    def edges_in_flight(self) -> int:
+        """Σ v(e)."""
+        return sum(edge.in_flight for edge in self.edges.values())
+
+    def remember(self) -> tuple[Any, ...]:
+        """Return all that a backup may change, for `restore`."""
+        edges = [(edge, edge.visits, edge.in_flight, edge.repeats) for edge in self.edges.values()]
+        averages = [list(row) for row in self.regrets], [list(row) for row in self.sums], self.current, self.solved_at
+        return edges, list(self.mean), self.completed, self.passing, averages
+
+    def restore(self, known: tuple[Any, ...]) -> None:
+        """Bring back what `remember` returned."""
+        edges, self.mean, self.completed, self.passing, averages = known
+        for edge, edge.visits, edge.in_flight, edge.repeats in edges:
+            pass
+        self.regrets, self.sums, self.current, self.solved_at = averages
+
+    def move_of(self, action: Any) -> Move:
+        """Return the move an action stands for: by any of the ids that do the same, or by the outcome."""
+        given = [int(action)] if isinstance(action, (int, np.integer)) else [int(each) for each in action]
+        if self.kind is Kind.CHANCE:
+            listed = [outcome for outcome, _ in self.outcomes]
+            return (listed.index(given[0]) if listed else given[0],)
+        if len(given) > len(self.acting):  # one per player, also those who are idle
+            given = [given[seat] for seat in self.acting]
+        return tuple(
+            next(at for at, ids in enumerate(groups.values()) if choice in ids)
+            for groups, choice in zip(self.ids, given, strict=True)
+        )
 
     def action_of(self, move: Move) -> Action:
         """Return what State.step takes for a move: an id, an id per acting player, or an outcome."""
@@ -153,6 +198,7 @@ class ReferenceGraph:
         self._numbers: dict[Node, int] = {}
         self.low = [float("inf")] * game.players
         self.high = [float("-inf")] * game.players
+        self.forced = 0.0  # k of the root's forced playouts
 
     def __len__(self) -> int:
         return len(self.nodes)
@@ -205,19 +251,27 @@ class ReferenceGraph:
             if node.outcomes:
                 assert abs(sum(p for _, p in node.outcomes) - 1.0) < 1e-5, "probabilities sum to 1"
             assert all(value == value and abs(value) < float("inf") for value in node.mean), "values are finite"
-        assert len(self.reachable()) == len(self.nodes), "every node is reachable from the root"
+            assert node.passing == 0 and not node.pending, "nothing is in flight after a run"
+        assert len(self.below(self.nodes[0])) == len(self.nodes), "every node is reachable from the root"
         if self.game.cycles is None:
             self._assert_acyclic()
 
-    def reachable(self) -> set[Node]:
-        """Return all nodes below the root, and it."""
-        seen, waiting = {self.nodes[0]}, [self.nodes[0]]
+    def below(self, root: Node) -> set[Node]:
+        """Return a node and all that can be reached from it."""
+        seen, waiting = {root}, [root]
         while waiting:
             for child in waiting.pop().children():
                 if child not in seen:
                     seen.add(child)
                     waiting.append(child)
         return seen
+
+    def take(self, old: ReferenceGraph, root: Node, *, merge: bool) -> None:
+        """Hold what is below a node of another graph, that node first and the others in the order they were made."""
+        below = old.below(root)
+        self.nodes = [root, *(node for node in old.nodes if node in below and node is not root)]
+        self.index = {node.state.key: node for node in self.nodes} if merge else {}
+        self.low, self.high = old.low, old.high
 
     def _assert_acyclic(self) -> None:
         """Remove nodes without parents until none is left (Kahn 1962); a cycle would remain."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -107,8 +107,20 @@ class Result:
         return result_html(self)
 
 
-def read_result(graph: ReferenceGraph, config: SearchConfig, simulations: int, seconds: float) -> Result:
+class Searched(Protocol):
+    """What a result is read off: a reference."""
+
+    @property
+    def graph(self) -> ReferenceGraph: ...
+    @property
+    def state(self) -> State: ...
+    @property
+    def config(self) -> SearchConfig: ...
+
+
+def read_result(searched: Searched, simulations: int, seconds: float) -> Result:
     """Read a result off the root of a graph."""
+    graph, config = searched.graph, searched.config
     root, game = graph.nodes[0], graph.game
     shape = (game.players, game.actions)
     chances, visits, prior = np.zeros(shape), np.zeros(shape, np.int64), np.zeros(shape)
@@ -123,7 +135,7 @@ def read_result(graph: ReferenceGraph, config: SearchConfig, simulations: int, s
         q[seat, ids] = [value if n > 0 else np.nan for value, n in zip(seen.values, seen.visits, strict=True)]
     fan = [_outcome(root, edge, game.players) for edge in root.edges.values()] if root.kind is Kind.CHANCE else []
     return Result(
-        state=root.state,
+        state=searched.state,
         policy=chances,
         visits=visits,
         q=q,

@@ -44,7 +44,9 @@ def choose(graph: ReferenceGraph, node: Node, config: SearchConfig, draws: Draws
     if isinstance(selector, Averaging):
         played = [formulas.with_exploration(s, selector.exploration) for s in strategies(node, selector)]
         return tuple(
-            formulas.first_above(draws.uniform(Purpose.SELECT, seat, node.key, node.visits), chances)
+            formulas.first_above(
+                draws.uniform(Purpose.SELECT, seat, node.key, node.visits + node.in_flight), chances
+            )
             for seat, chances in zip(node.acting, played, strict=True)
         )
     return tuple(_best(graph, node, index, selector, config.virtual_loss, draws) for index in range(len(node.acting)))
@@ -126,6 +128,10 @@ def _best(
         for q, n, v in zip(seen.values, seen.visits, seen.in_flight, strict=True)
     ]
     tried = [n + v for n, v in zip(seen.visits, seen.in_flight, strict=True)]
+    if graph.forced > 0.0 and node is graph.nodes[0]:
+        for choice, (n, p) in enumerate(zip(tried, node.priors[index], strict=True)):
+            if 0 < n < formulas.forced_visits(p, sum(tried), graph.forced):
+                return choice
     if isinstance(selector, Ucb1):
         scores = formulas.ucb1_scores(values, tried, c=selector.c)
     else:
@@ -137,7 +143,7 @@ def _best(
         return formulas.argmax(scores)
     top = max(scores)
     best = [choice for choice, score in enumerate(scores) if score == top]
-    return best[int(draws.uniform(Purpose.TIES, player, node.key, node.visits + sum(seen.in_flight)) * len(best))]
+    return best[int(draws.uniform(Purpose.TIES, player, node.key, node.visits + node.in_flight) * len(best))]
 
 
 def resolved_scale(kind: Scale, game: Game) -> Scale:

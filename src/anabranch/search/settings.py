@@ -152,14 +152,14 @@ def line_of(text: str, key: Key) -> int:
 
 def _part(kinds: tuple[Any, ...], given: Any, base: Any, key: Key, place: Place) -> Any:
     """Return one part: of the kind it names, else of the base's kind; settings left out are the base's if it fits."""
-    if isinstance(given, str) and (len(kinds) > 1 or kinds == (FirstPlay,)):
+    if isinstance(given, str) and (len(kinds) > 1 or kinds == (FirstPlay,) or base is None):
         given = {KIND: given}
     if not isinstance(given, Mapping):
         raise UsageError(_at(place, key) + f"{_dotted(key)} must be a table of settings, found {_shown(given)}")
     given = dict(given)
     if kinds == (FirstPlay,):
         return _first_play(given, base, key, place)
-    kind: Any = type(base) if isinstance(base, kinds) else None
+    kind: Any = type(base) if isinstance(base, kinds) else kinds[0] if len(kinds) == 1 else None
     if KIND in given:
         kind = _kind(kinds, given.pop(KIND), (*key, KIND), place)
     if kind is None:

@@ -179,6 +179,19 @@ def test_pruning_undoes_forcing_on_a_bandit():
     assert all(abs(ours - theirs) <= 1 for ours, theirs in zip(kept[1:], free[1:], strict=True))
 
 
+def test_first_play_by_hand():
+    """Below a parent worth .5 where a quarter of the prior was tried: .5 − .2·√.25 = .4, and so on."""
+    worth = {
+        ab.FirstPlay.reduced(0.2): 0.4,
+        ab.FirstPlay.parent_minus(0.1): 0.4,
+        ab.FirstPlay.parent(): 0.5,
+        ab.FirstPlay.constant(0.3): 0.3,
+        ab.FirstPlay.lowest(): -1.0,
+    }
+    for rule, expected in worth.items():
+        assert policies.first_play(rule, parent=0.5, tried=0.25, lowest=-1.0) == pytest.approx(expected), rule
+
+
 # Temperature
 
 
@@ -294,6 +307,19 @@ def test_two_choices_solved_by_hand():
     alpha = (3 + math.sqrt(5)) / 4
     found = policies.regularised([0.0, 0.5], [0.5, 0.5], 1.0)
     np.testing.assert_allclose(found, [0.5 / alpha, 0.5 / (alpha - 0.5)], rtol=1e-15)
+
+
+@given(rows=roots)
+@settings(max_examples=50, deadline=None)
+def test_puct_scores_are_values_plus_the_weighed_ratio_of_prior_and_visits(rows):
+    """Grill et al. 2020: PUCT's score is x + λ·P/π̂ with π̂ = (1 + N)/(|A| + S), which defines λ."""
+    visits, values, weights = (list(column) for column in zip(*rows, strict=True))
+    prior, total = formulas.normalised(weights), sum(visits)
+    c = formulas.puct_weight(total, c_init=1.25, c_log=1.0, c_base=19652.0, c_off=1.0)
+    weight = policies.regularisation(total, len(rows), PUCT)
+    ratios = [p * (len(rows) + total) / (1 + n) for p, n in zip(prior, visits, strict=True)]
+    scores = [x + weight * ratio for x, ratio in zip(values, ratios, strict=True)]
+    np.testing.assert_allclose(scores, formulas.puct_scores(values, prior, visits, c=c, epsilon=1.0), rtol=1e-12)
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -17,10 +17,13 @@ if TYPE_CHECKING:
     from anabranch.evaluate.native import Hashing as Hashing
     from anabranch.evaluate.native import Rollout as Rollout
     from anabranch.evaluate.native import Uniform as Uniform
+    from anabranch.game.augment import Example as Example
+    from anabranch.game.augment import augment as augment
     from anabranch.game.check import check as check
     from anabranch.game.compiled import CompiledGame as CompiledGame
     from anabranch.game.describe import describe as describe
     from anabranch.game.game import Game as Game
+    from anabranch.game.group import symmetry_group as symmetry_group
     from anabranch.game.objects import ObjectGame as ObjectGame
     from anabranch.game.perft import PerftRow as PerftRow
     from anabranch.game.perft import perft as perft
@@ -108,6 +111,8 @@ _HOME = {
     "Solution": "search.exact",
     "State": "game.state",
     "Symmetry": "game.symmetry",
+    "Example": "game.augment",
+    "augment": "game.augment",
     "below": "game.random",
     "board_cells": "game.symmetry",
     "check": "game.check",
@@ -117,6 +122,7 @@ _HOME = {
     "player": "game.words",
     "record": "game.record",
     "solve": "search.exact",
+    "symmetry_group": "game.group",
     "uniform": "game.random",
 }
 _MODULES = ("errors", "games", "search")

@@ -14,9 +14,11 @@ if TYPE_CHECKING:
     from anabranch.draw.picture import Picture as Picture
     from anabranch.evaluate.batch import Batch as Batch
     from anabranch.evaluate.batch import Evaluator as Evaluator
+    from anabranch.evaluate.cached import Cached as Cached
     from anabranch.evaluate.native import Hashing as Hashing
     from anabranch.evaluate.native import Rollout as Rollout
     from anabranch.evaluate.native import Uniform as Uniform
+    from anabranch.evaluate.symmetric import Symmetric as Symmetric
     from anabranch.game.augment import Example as Example
     from anabranch.game.augment import augment as augment
     from anabranch.game.check import check as check
@@ -81,8 +83,10 @@ _HOME = {
     "Turn": "play.agent",
     "Evaluator": "evaluate.batch",
     "Batch": "evaluate.batch",
+    "Cached": "evaluate.cached",
     "Hashing": "evaluate.native",
     "Rollout": "evaluate.native",
+    "Symmetric": "evaluate.symmetric",
     "Uniform": "evaluate.native",
     "Reference": "search.reference",
     "Result": "search.result",

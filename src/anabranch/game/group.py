@@ -109,12 +109,17 @@ class GroupTable:
     @staticmethod
     def of(game: Game) -> GroupTable:
         """Return the table of a game; symmetries that differ in outcomes alone are one."""
+        known: GroupTable | None = vars(game).get("_group_table")
+        if known is not None:
+            return known
         parts = [(one.actions, one.cells, one.players) for one in symmetry_group(game)]
         group = [Symmetry(actions=a, cells=c, players=p) for a, c, p in dict.fromkeys(parts)]
         actions, players, cells = (_table(group, part) for part in ("actions", "players", "cells"))
-        return GroupTable(
+        made = GroupTable(
             actions, players, np.argsort(actions, axis=1), np.argsort(players, axis=1), np.argsort(cells, axis=1)
         )
+        vars(game)["_group_table"] = made
+        return made
 
 
 def _table(group: Sequence[Symmetry], part: str) -> Permutations:

@@ -1,4 +1,4 @@
-"""Files that are never half written."""
+"""Files: read within bounds, and never half written."""
 
 from __future__ import annotations
 
@@ -6,6 +6,18 @@ import contextlib
 import os
 import threading
 from pathlib import Path
+
+from anabranch.errors import DataError, UsageError
+
+
+def read_file(path: str | os.PathLike[str], most: int) -> bytes:
+    """Return a file's bytes, if there are not too many of them."""
+    path = Path(path)
+    if not path.is_file():
+        raise UsageError(f"there is no file {path}")
+    if path.stat().st_size > most:
+        raise DataError(f"{path} has {path.stat().st_size:,} bytes; at most {most:,} are read")
+    return path.read_bytes()
 
 
 def replace_file(path: Path, data: bytes) -> None:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from anabranch.errors import DataError, MissingExtraError, UnknownNameError, UsageError
-from anabranch.files import replace_file
+from anabranch.files import read_file, replace_file
 from anabranch.game.game import Game
 from anabranch.nets.registry import MOST_WEIGHTS, architecture, blank, complete
 from anabranch.nets.shape import Shape, shape_of
@@ -61,17 +61,7 @@ def save(path: str | os.PathLike[str], net: Net) -> Path:
 
 def load(path: str | os.PathLike[str], game: Game | None = None) -> Net:
     """Return the network in a file; with a game given, a file made for another one is refused."""
-    return read(Path(path).name, content(path), game)
-
-
-def content(path: str | os.PathLike[str]) -> bytes:
-    """Return a file's bytes, if there are not too many of them."""
-    path = Path(path)
-    if not path.is_file():
-        raise UsageError(f"there is no file {path}")
-    if path.stat().st_size > LARGEST:
-        raise DataError(f"{path} has {path.stat().st_size:,} bytes; at most {LARGEST:,} are read")
-    return path.read_bytes()
+    return read(Path(path).name, read_file(path, LARGEST), game)
 
 
 def read(name: str, data: bytes, game: Game | None = None) -> Net:

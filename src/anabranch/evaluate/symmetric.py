@@ -218,8 +218,9 @@ def _log_probabilities(logits: Array, legal: npt.NDArray[np.bool_]) -> Array:
     """Return log p(a) = l(a) − log Σ_b exp(l(b)) over the legal ids of each row, −∞ elsewhere."""
     masked = np.where(legal, logits.astype(np.float64), -np.inf)
     top = np.where(legal.any(-1, keepdims=True), masked.max(-1, keepdims=True), 0.0)
-    with np.errstate(divide="ignore"):  # players who do not act have no legal ids
-        shares: Array = masked - top - np.log(np.exp(masked - top).sum(-1, keepdims=True))
+    total = np.exp(masked - top).sum(-1, keepdims=True)
+    total[total == 0.0] = 1.0  # players who do not act have no legal ids
+    shares: Array = masked - top - np.log(total)
     return shares
 
 

@@ -44,7 +44,7 @@ class Onnx(NetworkEvaluator):
         self.sha256 = hashlib.sha256(data).hexdigest()[:16]
         check_seal(data, self.file)
         self._session = session(data, self.file, self.threads)
-        self._input, self._observation = self._read_input()
+        self.input_name, self._observation = self._read_input()
         self._outputs = self._read_outputs()
 
     def _read_input(self) -> tuple[str, list[Any]]:
@@ -91,7 +91,7 @@ class Onnx(NetworkEvaluator):
     def run(self, observations: Observations) -> tuple[Any, Any]:
         """Return (logits, values) of observations, as the file says them."""
         try:
-            logits, values = self._session.run(list(self._outputs), {self._input: observations})
+            logits, values = self._session.run(list(self._outputs), {self.input_name: observations})
         except Exception as error:  # onnxruntime has classes of its own for shapes, types and failures
             raise EvaluatorError(
                 f"{self.file} failed on observations of shape {observations.shape} and type {observations.dtype}: "

@@ -33,4 +33,7 @@ def check_seal(data: bytes, name: str) -> None:
     """Refuse a model whose checksum is not its own; one that has none passes."""
     body, end = data[:-LENGTH], data[-LENGTH:]
     if KEY in end and end != _entry(hashlib.sha256(body).hexdigest().encode()):
-        raise DataError(f"{name} is damaged: its checksum is not that of its contents")
+        raise DataError(
+            f"{name} is damaged: its checksum is not that of its contents (a program that changed it on purpose should "
+            f"have dropped the metadata entry {KEY.decode()})"
+        )

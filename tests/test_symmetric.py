@@ -174,8 +174,9 @@ def test_batches_of_examples_are_their_rows(game):
 )
 def test_examples_of_the_wrong_shape_are_refused(shapes, player, match):
     game = ab.games.load("tic_tac_toe")
+    observation, policy, values = map(np.zeros, shapes)
     with pytest.raises(UsageError, match=match):
-        ab.augment(game, *map(np.zeros, shapes), player=player)
+        ab.augment(game, observation, policy, values, player)
 
 
 # Evaluation

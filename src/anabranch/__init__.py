@@ -75,6 +75,10 @@ if TYPE_CHECKING:
     from anabranch.search.config import VirtualLoss as VirtualLoss
     from anabranch.search.exact import Solution as Solution
     from anabranch.search.exact import solve as solve
+    from anabranch.search.move_rules import LowerBound as LowerBound
+    from anabranch.search.move_rules import Regularised as Regularised
+    from anabranch.search.move_rules import Visits as Visits
+    from anabranch.search.move_rules import move_policy as move_policy
     from anabranch.search.reference import Reference as Reference
     from anabranch.search.result import Result as Result
     from anabranch.search.searcher import Root as Root
@@ -109,6 +113,10 @@ _HOME = {
     "Rollout": "evaluate.native",
     "Symmetric": "evaluate.symmetric",
     "Uniform": "evaluate.native",
+    "LowerBound": "search.move_rules",
+    "Regularised": "search.move_rules",
+    "Visits": "search.move_rules",
+    "move_policy": "search.move_rules",
     "Reference": "search.reference",
     "Result": "search.result",
     "VirtualLoss": "search.config",

@@ -100,14 +100,14 @@ class Go(ab.CompiledGame):
         return ab.OVER if state.passes == 2 or state.ply == self.plies else ab.player(state.ply % 2)
 
     def legal(self, state: Any, player: int, actions: Any) -> int:
-        count = 0
+        count, mover = 0, state.ply % 2  # not `player`: rollouts would compile all of this once for each seat
         for point in range(self.points):
             cell = cell_of(point, self.size)
             if (
                 state.board[cell] == FREE
-                and can_breathe(state.board, state.links, self.sides, cell, player)
+                and can_breathe(state.board, state.links, self.sides, cell, mover)
                 # Only where a stone of this colour was taken can placing one bring back a board that had it.
-                and not (state.fallen[cell] >> player & 1 and repeats(state, self.sides, self.size, point, player))
+                and not (state.fallen[cell] >> mover & 1 and repeats(state, self.sides, self.size, point, mover))
             ):
                 actions[count] = point
                 count += 1
@@ -245,30 +245,22 @@ def can_breathe(board: Any, links: Any, sides: Any, cell: int, mover: int) -> bo
 
 
 def repeats(state: Any, sides: Any, size: int, point: int, mover: int) -> bool:
-    """Whether a stone on a point brings back an earlier board; it is compared bit by bit, not by a hash."""
-    boards, word = state.boards, point // WORD
-    sought = boards[state.ply, mover, word] | bit(point)
-    for ply in range(state.ply - 1, -1, -1):
-        if boards[ply, mover, word] == sought and leads_to(state, sides, size, point, mover, ply):
+    """Whether a stone on a point brings back an earlier board; boards are compared bit by bit, not by a hash."""
+    boards, now, word, filled = state.boards, state.ply + 0, point // WORD, cell_of(point, size)
+    sought = boards[now, mover, word] | bit(point)
+    for ply in range(now - 1, -1, -1):
+        same = bool(boards[ply, mover, word] == sought)
+        if same:  # which is rare
+            for other in range(boards.shape[2]):
+                same &= bool(other == word or boards[ply, mover, other] == boards[now, mover, other])
+                same &= bool(boards[ply, 1 - mover, other] & ~boards[now, 1 - mover, other] == np.uint64(0))
+            for each in range(size * size):
+                if same and has_stone(boards, now, 1 - mover, each):
+                    stays = has_liberty(state.board, state.links, sides, cell_of(each, size), filled)
+                    same = stays == has_stone(boards, ply, 1 - mover, each)
+        if same:
             return True
     return False
-
-
-def leads_to(state: Any, sides: Any, size: int, point: int, mover: int, ply: int) -> bool:
-    """Whether a stone on a point makes the board of an earlier ply, given that the word it lies in would agree."""
-    boards, now, word = state.boards, state.ply, point // WORD
-    for other in range(boards.shape[2]):
-        if other != word and boards[ply, mover, other] != boards[now, mover, other]:
-            return False
-        if boards[ply, 1 - mover, other] & ~boards[now, 1 - mover, other] != np.uint64(0):
-            return False
-    filled = cell_of(point, size)
-    for each in range(size * size):
-        if has_stone(boards, now, 1 - mover, each):
-            stays = has_liberty(state.board, state.links, sides, cell_of(each, size), filled)
-            if stays != has_stone(boards, ply, 1 - mover, each):
-                return False
-    return True
 
 
 def place(board: Any, links: Any, sides: Any, cell: int, mover: int) -> None:
@@ -296,19 +288,13 @@ def take(state: Any, size: int, stone: int, owner: int) -> None:
     """Take a chain off the board."""
     here = stone
     while state.board[here] != FREE:
-        state.board[here] = FREE
-        state.fallen[here] |= owner + 1
+        following = state.links[here]
         point = point_of(here, size)
         state.boards[state.ply, owner, point // WORD] &= ~bit(point)
-        following = links_from(state.links, here)
+        state.board[here] = FREE
+        state.fallen[here] |= owner + 1
+        state.links[here] = 0
         here = following
-
-
-def links_from(links: Any, cell: int) -> int:
-    """Return what a cell is linked to, and cut the link."""
-    following = links[cell]
-    links[cell] = 0
-    return int(following)
 
 
 def least_cycle(board: Any, links: Any, sides: Any, cell: int, enough: int) -> int:
@@ -327,7 +313,7 @@ def least_cycle(board: Any, links: Any, sides: Any, cell: int, enough: int) -> i
     for side in range(4):
         beside = cell + sides[side]
         if total <= enough and board[beside] == FREE and links[beside] == 0:
-            total += tie(board, links, sides, beside, enough)
+            total += tie(board, links, sides, beside, enough)[0]
     for side in range(4):
         beside = cell + sides[side]
         if board[beside] == FREE:
@@ -335,14 +321,20 @@ def least_cycle(board: Any, links: Any, sides: Any, cell: int, enough: int) -> i
     return total
 
 
-def tie(board: Any, links: Any, sides: Any, first: int, enough: int) -> int:
-    """Link the cells of a free region from one of them on, the last to itself; return how many, or above `enough`."""
+def tie(board: Any, links: Any, sides: Any, first: int, enough: int) -> tuple[int, int]:
+    """Link the cells of a free region in a row from one of them on, the last to itself.
+
+    Return how many they are, and whose stones they touch: 0 nobody's, 1 the first player's, 2 the second's, 3 both.
+    Where there are more than `enough` the rest is left out.
+    """
     links[first] = first
-    count, here, last = 1, first, first
+    count, touched, here, last = 1, 0, first, first
     while count <= enough:
         for side in range(4):
             beside = here + sides[side]
-            if board[beside] == FREE and links[beside] == 0:
+            if board[beside] != FREE:
+                touched |= board[beside] % BORDER
+            elif links[beside] == 0:
                 links[last] = beside
                 links[beside] = beside
                 last = beside
@@ -350,14 +342,16 @@ def tie(board: Any, links: Any, sides: Any, first: int, enough: int) -> int:
         if links[here] == here:
             break
         here = links[here]
-    return count
+    return count, touched
 
 
 def untie(links: Any, first: int) -> None:
     """Undo what `tie` did, from a cell on."""
     here = first
     while links[here] != 0:
-        here = links_from(links, here)
+        following = links[here]
+        links[here] = 0
+        here = following
 
 
 def area_lead(board: Any, links: Any, sides: Any, size: int) -> int:
@@ -368,8 +362,7 @@ def area_lead(board: Any, links: Any, sides: Any, size: int) -> int:
         if board[cell] != FREE:
             lead += 3 - 2 * board[cell]
         elif links[cell] == 0:
-            count = tie(board, links, sides, cell, size * size)
-            touched = marks_beside(board, links, sides, cell)
+            count, touched = tie(board, links, sides, cell, size * size)
             if touched == 1:
                 lead += count
             elif touched == 2:
@@ -379,16 +372,3 @@ def area_lead(board: Any, links: Any, sides: Any, size: int) -> int:
         if board[cell] == FREE:
             links[cell] = 0
     return lead
-
-
-def marks_beside(board: Any, links: Any, sides: Any, first: int) -> int:
-    """Return whose stones a tied region touches: 0 none, 1 the first player's, 2 the second's, 3 both."""
-    touched, here = 0, first
-    while True:
-        for side in range(4):
-            beside = here + sides[side]
-            if board[beside] != BORDER:
-                touched |= board[beside]
-        if links[here] == here:
-            return touched
-        here = links[here]

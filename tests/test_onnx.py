@@ -44,7 +44,7 @@ def tower(tmp_path_factory) -> tuple[torch.nn.Module, Path]:
 def perceptrons(tmp_path_factory) -> dict[str, tuple[torch.nn.Module, Path]]:
     """Perceptrons for players who choose at once, for three players, and for dice."""
     folder = tmp_path_factory.mktemp("perceptrons")
-    made = {}
+    made: dict[str, tuple[torch.nn.Module, Path]] = {}
     for name in ("goofspiel", "n_in_a_row", "pig"):
         game = ab.games.load(name)
         net = ab.nets.make("mlp", game, width=8, layers=1)

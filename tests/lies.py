@@ -481,6 +481,12 @@ class SymmetryIsNoPermutation(Duel):
         return [ab.Symmetry(players=(1, 1))]
 
 
+@lie("permutation", 0, seen="no group")
+class SymmetriesAreNoGroup(Duel):
+    def symmetries(self) -> list[ab.Symmetry]:
+        return [ab.Symmetry(players=(1, 0)), ab.Symmetry(actions=(0, 2, 1))]  # and both at once?
+
+
 @lie("symmetry", 0, seen="chances")
 class SymmetryOfUnequalFaces(Duel):
     def symmetries(self) -> list[ab.Symmetry]:

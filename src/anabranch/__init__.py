@@ -11,16 +11,32 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from anabranch import errors as errors
     from anabranch import games as games
+    from anabranch import nets as nets
     from anabranch.draw.picture import Picture as Picture
     from anabranch.evaluate.batch import Batch as Batch
     from anabranch.evaluate.batch import Evaluator as Evaluator
+    from anabranch.evaluate.cached import Cached as Cached
+    from anabranch.evaluate.export import to_onnx as to_onnx
     from anabranch.evaluate.native import Hashing as Hashing
     from anabranch.evaluate.native import Rollout as Rollout
     from anabranch.evaluate.native import Uniform as Uniform
+    from anabranch.evaluate.network import Network as Network
+    from anabranch.evaluate.onnx import Onnx as Onnx
+    from anabranch.evaluate.positions import random_positions as random_positions
+    from anabranch.evaluate.quantise import Accuracy as Accuracy
+    from anabranch.evaluate.quantise import Bound as Bound
+    from anabranch.evaluate.quantise import quantise as quantise
+    from anabranch.evaluate.seats import to_mover as to_mover
+    from anabranch.evaluate.seats import to_seats as to_seats
+    from anabranch.evaluate.symmetric import Symmetric as Symmetric
+    from anabranch.evaluate.torch import Torch as Torch
+    from anabranch.game.augment import Example as Example
+    from anabranch.game.augment import augment as augment
     from anabranch.game.check import check as check
     from anabranch.game.compiled import CompiledGame as CompiledGame
     from anabranch.game.describe import describe as describe
     from anabranch.game.game import Game as Game
+    from anabranch.game.group import symmetry_group as symmetry_group
     from anabranch.game.objects import ObjectGame as ObjectGame
     from anabranch.game.perft import PerftRow as PerftRow
     from anabranch.game.perft import perft as perft
@@ -62,6 +78,10 @@ if TYPE_CHECKING:
     from anabranch.search.config import VirtualLoss as VirtualLoss
     from anabranch.search.exact import Solution as Solution
     from anabranch.search.exact import solve as solve
+    from anabranch.search.move_rules import LowerBound as LowerBound
+    from anabranch.search.move_rules import Regularised as Regularised
+    from anabranch.search.move_rules import Visits as Visits
+    from anabranch.search.move_rules import move_policy as move_policy
     from anabranch.search.reference import Reference as Reference
     from anabranch.search.result import Result as Result
     from anabranch.search.searcher import Root as Root
@@ -80,10 +100,26 @@ _HOME = {
     "SearchBot": "play.open_spiel_bot",
     "Turn": "play.agent",
     "Evaluator": "evaluate.batch",
+    "Accuracy": "evaluate.quantise",
+    "Bound": "evaluate.quantise",
+    "Network": "evaluate.network",
+    "Onnx": "evaluate.onnx",
+    "Torch": "evaluate.torch",
+    "quantise": "evaluate.quantise",
+    "random_positions": "evaluate.positions",
+    "to_mover": "evaluate.seats",
+    "to_onnx": "evaluate.export",
+    "to_seats": "evaluate.seats",
     "Batch": "evaluate.batch",
+    "Cached": "evaluate.cached",
     "Hashing": "evaluate.native",
     "Rollout": "evaluate.native",
+    "Symmetric": "evaluate.symmetric",
     "Uniform": "evaluate.native",
+    "LowerBound": "search.move_rules",
+    "Regularised": "search.move_rules",
+    "Visits": "search.move_rules",
+    "move_policy": "search.move_rules",
     "Reference": "search.reference",
     "Result": "search.result",
     "VirtualLoss": "search.config",
@@ -114,6 +150,8 @@ _HOME = {
     "Solution": "search.exact",
     "State": "game.state",
     "Symmetry": "game.symmetry",
+    "Example": "game.augment",
+    "augment": "game.augment",
     "below": "game.random",
     "board_cells": "game.symmetry",
     "check": "game.check",
@@ -123,9 +161,10 @@ _HOME = {
     "player": "game.words",
     "record": "game.record",
     "solve": "search.exact",
+    "symmetry_group": "game.group",
     "uniform": "game.random",
 }
-_MODULES = ("errors", "games", "search")
+_MODULES = ("errors", "games", "nets", "search")
 
 __all__ = [*sorted(_HOME), *_MODULES]  # pyright: ignore[reportUnsupportedDunderAll]
 __version__ = "0.1.0"

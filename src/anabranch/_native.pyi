@@ -224,6 +224,16 @@ def run(searches: Sequence[Search], goals: Sequence[int], seconds: float | None,
     Search with native evaluators: (simulations per search, None), or (None, a report of what failed).
     """
 
+def variances(search: Search) -> tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64]]:
+    """
+    The variance of the values below every node [nodes, P], and over every edge of the root [edges, P].
+    """
+
+def value_range(search: Search) -> numpy.typing.NDArray[numpy.float64]:
+    """
+    The least and the largest q(e) that the scale `graph` has seen [2, P]; infinite where it is not in use.
+    """
+
 class Damaged(ValueError):
     pass
 

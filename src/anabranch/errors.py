@@ -83,6 +83,14 @@ class DataError(AnabranchError):
     """A file that cannot be used: damaged, of another version, or of something else than what it is opened for."""
 
 
+class AccuracyError(AnabranchError):
+    """A network in fewer digits is too far from the one it was made of; `report` has the numbers."""
+
+    def __init__(self, message: str, report: object) -> None:
+        super().__init__(message)
+        self.report = report
+
+
 class MissingExtraError(AnabranchError, ImportError):
     """An optional dependency is not installed; the message names the extra that brings it."""
 

@@ -1,24 +1,43 @@
-"""Find an evaluator by name: a built-in one with its settings, `package.module:Name`, or `path/to/file.py:Name`."""
+"""Find an evaluator by name.
+
+A name is a built-in evaluator with its settings, a network's file with its options, `package.module:Name`, or
+`path/to/file.py:Name`.
+"""
 
 from __future__ import annotations
 
 import dataclasses
 import json
+import re
+from pathlib import Path
 from typing import Any
 
-from anabranch.errors import UnknownNameError, UsageError
+from anabranch.errors import DataError, UnknownNameError, UsageError
 from anabranch.evaluate.batch import Evaluator, as_evaluator
 from anabranch.evaluate.native import Hashing, Rollout, Uniform
+from anabranch.evaluate.onnx import Onnx
+from anabranch.evaluate.torch import Torch
+from anabranch.game.game import Game
 from anabranch.game.load import load_module
 
 BUILT_IN: dict[str, type] = {"hashing": Hashing, "rollout": Rollout, "uniform": Uniform}
+NETWORK = re.compile(r"(?P<path>.+\.(?:onnx|safetensors))(?::(?P<options>[^:]*))?", re.DOTALL)
+# Options of networks' files and their kinds; `sha256` is the beginning of a hash, as the names of evaluators tell it.
+OPTIONS: dict[str, dict[str, type]] = {
+    ".onnx": {"threads": int, "view": str, "sha256": str},
+    ".safetensors": {"threads": int, "device": str, "autocast": str, "channels_last": bool, "sha256": str},
+}
 
 
-def load(text: str) -> Evaluator:
-    """Return the evaluator a text names: `uniform`, `rollout:count=4,max_depth=200`, or a name in a module or file.
+def load(text: str, game: Game | None = None) -> Evaluator:
+    """Return the evaluator a text names: `uniform`, `rollout:count=4,max_depth=200`, `model.onnx:threads=2`, or others.
 
-    A class found there is called without arguments; an object with `evaluate` or a function of a batch is taken as is.
+    A network's file, .onnx or .safetensors, is compared with the game if one is given, else with that of its first
+    batch. In a module or a file of Python, a class is called without arguments; an object with `evaluate` or a function
+    of a batch is taken as is.
     """
+    if network := NETWORK.fullmatch(text):
+        return _network(Path(network["path"]), network["options"] or "", game)
     name, separator, rest = text.partition(":")
     if name in BUILT_IN:
         return _built_in(name, rest) if rest or not separator else _built_in(name, "")
@@ -35,6 +54,33 @@ def load(text: str) -> Evaluator:
         known = [key for key, value in vars(module).items() if hasattr(value, "evaluate") or _is_function(value)]
         raise UnknownNameError(f"evaluator in {where}", member, known)
     return as_evaluator(found() if isinstance(found, type) else found)
+
+
+def _network(path: Path, text: str, game: Game | None) -> Evaluator:
+    """Return the evaluator in a network's file."""
+    known = OPTIONS[path.suffix]
+    options: dict[str, Any] = {}
+    for pair in filter(None, text.split(",")):
+        key, separator, value = pair.partition("=")
+        if key not in known:
+            raise UnknownNameError(f"option of {path.suffix} files", key, known)
+        if not separator:
+            raise UsageError(f"{pair!r} is not of the form key=value, e.g. {path.name}:threads=2")
+        options[key] = value if known[key] is str else _number(f"{path.name}:{key}", value, known[key])
+    expected = options.pop("sha256", None)
+    made: Onnx | Torch
+    if path.suffix == ".onnx":
+        made = Onnx(path, **options)
+    else:
+        from anabranch import nets
+
+        made = Torch(nets.load(path, game), **options, file=path.name)
+    found = made.sha256
+    if expected is not None and expected != found:
+        raise DataError(f"{path.name} is another network than the one named: its hash is {found}, not {expected}")
+    if game is not None:
+        made.check(game)
+    return made
 
 
 def _built_in(name: str, rest: str) -> Evaluator:
@@ -56,7 +102,9 @@ def _number(key: str, text: str, kind: type) -> Any:
         value = json.loads(text)
     except ValueError:
         value = None
-    if isinstance(value, bool) or not isinstance(value, (int, kind)):
+    if kind is bool and not isinstance(value, bool):
+        raise UsageError(f"{key} must be true or false, found {text!r}")
+    if isinstance(value, bool) != (kind is bool) or not isinstance(value, (int, kind)):
         raise UsageError(f"{key} must be a {'whole ' if kind is int else ''}number, found {text!r}")
     return value
 

@@ -142,7 +142,7 @@ class Game(metaclass=GameType):
     # What a game may say in plain Python, all optional.
 
     def symmetries(self) -> Sequence[Symmetry]:
-        """Relabellings under which the rules stay the same; the identity need not be listed."""
+        """Relabellings under which the rules stay the same: a group, of which the identity need not be listed."""
         return ()
 
     def text(self, state: State) -> str:

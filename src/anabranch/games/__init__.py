@@ -15,6 +15,7 @@ from anabranch.game.source import named_in_full
 _BUILT_IN = {
     "connect_four": "ConnectFour",
     "explicit": "Explicit",
+    "go": "Go",
     "goofspiel": "Goofspiel",
     "matrix": "Matrix",
     "n_in_a_row": "NInARow",

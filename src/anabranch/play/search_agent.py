@@ -14,8 +14,9 @@ from anabranch.game.random import Random, uniform
 from anabranch.play.agent import Agent, Turn
 from anabranch.search.arguments import check_budget, checked_config
 from anabranch.search.config import SearchConfig
-from anabranch.search.formulas import first_above, normalised
+from anabranch.search.formulas import first_above
 from anabranch.search.native import supported
+from anabranch.search.policies import tempered
 from anabranch.search.reference import Reference
 from anabranch.search.result import Result
 from anabranch.search.searcher import Searcher
@@ -101,7 +102,6 @@ class SearchAgent(Agent):
 
 
 def sampled(chances: Sequence[float], temperature: float, random: Random) -> int:
-    """Return an index drawn in proportion to p^(1/T), each p divided by the largest lest a small T underflow."""
-    possible, most = [index for index, p in enumerate(chances) if p > 0.0], max(chances)
-    weights = normalised([(chances[index] / most) ** (1.0 / temperature) for index in possible])
-    return possible[first_above(uniform(random), weights)]
+    """Return an index drawn in proportion to p^(1/T), never one without probability, whatever the sums round to."""
+    possible = [index for index, p in enumerate(chances) if p > 0.0]
+    return possible[first_above(uniform(random), tempered([chances[index] for index in possible], temperature))]

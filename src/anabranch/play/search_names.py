@@ -8,6 +8,8 @@ from typing import Any
 from anabranch.errors import UsageError
 from anabranch.evaluate.load import BUILT_IN, load
 from anabranch.evaluate.native import Rollout
+from anabranch.evaluate.onnx import Onnx
+from anabranch.evaluate.torch import Torch
 from anabranch.play.names import read_options
 from anabranch.play.search_agent import SearchAgent
 from anabranch.search.config import SearchConfig, Ucb1
@@ -86,6 +88,8 @@ def _evaluator_name(evaluator: Any) -> str:
             usual = [f"{field.name}={field.default}" for field in fields(kind)]
             changed = [pair for pair in told if pair not in usual]
             return name + (":" + ",".join(changed) if changed else "")
+    if isinstance(evaluator, (Onnx, Torch)):
+        return evaluator.name
     if is_dataclass(evaluator):
         return repr(evaluator)
     named = evaluator if hasattr(evaluator, "__qualname__") else type(evaluator)

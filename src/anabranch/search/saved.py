@@ -7,14 +7,12 @@ and the engine rebuilds the graph by playing every edge again, which tells every
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 import hashlib
 import io
 import json
 import math
 import os
-import threading
 import zipfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -26,6 +24,7 @@ import numpy.typing as npt
 import anabranch
 from anabranch import _native
 from anabranch.errors import DataError, UsageError
+from anabranch.files import replace_file
 from anabranch.game.compiled import CompiledGame
 from anabranch.game.game import Game
 from anabranch.game.state import State
@@ -185,27 +184,6 @@ def _read_column(archive: zipfile.ZipFile, member: zipfile.ZipInfo, path: Path) 
     if kind != np.dtype(FILES[name]) or by_columns or len(shape) > 2 or math.prod(shape) * kind.itemsize != rest:
         raise DataError(f"{path}: the column {name} is not of the right kind")
     return np.frombuffer(data, kind, offset=stream.tell()).reshape(shape).astype(kind.newbyteorder("="), copy=False)
-
-
-def replace_file(path: Path, data: bytes) -> None:
-    """Write a file so that at every moment, crashes included, it is the old one or the new one."""
-    temporary = path.with_name(f".{path.name}-{os.getpid()}-{threading.get_ident()}.tmp")
-    try:
-        with open(temporary, "xb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            os.unlink(temporary)
-        raise
-    if hasattr(os, "O_DIRECTORY"):  # the new name is safe once its folder is
-        folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
 
 
 # What was searched, and how

@@ -11,6 +11,7 @@ import numpy as np
 from anabranch.game.check.answers import Snapshot
 from anabranch.game.check.law import Finding, law
 from anabranch.game.check.subject import Broken, Position, Row, Subject
+from anabranch.game.group import gap_in, written_out
 from anabranch.game.objects import ObjectGame
 from anabranch.game.random import below
 from anabranch.game.state import State
@@ -25,7 +26,10 @@ NAMES = 16  # how many new names are read back per state
 
 @law("permutation", at=("start",), applies=lambda subject: bool(subject.symmetries))
 def symmetries_are_permutations(subject: Subject, position: Position) -> Iterator[Finding]:
-    """A symmetry's parts are permutations of actions, observation cells, players, outcomes."""
+    """A symmetry's parts are permutations of actions, observation cells, players, outcomes; together they are a group.
+
+    A group: two of them, one after the other, are a third that is listed too, or the identity, which need not be.
+    """
     game = subject.game
     cells = math.prod(game.observation) if game.observation is not None else 0
     sizes = {"actions": game.actions, "cells": cells, "players": game.players, "outcomes": None}
@@ -37,6 +41,10 @@ def symmetries_are_permutations(subject: Subject, position: Position) -> Iterato
             if sorted(permutation) != list(range(len(permutation) if size is None else size)):
                 expected = "" if size is None else f" of 0 to {size - 1}"
                 yield Finding(f"symmetry {number}: {part} is no permutation{expected}: {short(permutation)}")
+                return
+    gap = gap_in(written_out(game, subject.symmetries))
+    if gap:
+        yield Finding(gap)
 
 
 @law(

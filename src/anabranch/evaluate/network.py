@@ -1,0 +1,88 @@
+"""A network as an evaluator, whatever computes it: what players see goes in, opinions in seat order come out."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from anabranch.errors import EvaluatorError
+from anabranch.evaluate.batch import Batch
+from anabranch.evaluate.seats import View, checked_view, seated
+from anabranch.game.game import Game
+
+Observations = npt.NDArray[np.float32]
+
+
+class NetworkEvaluator(ABC):
+    """What networks share. One says what its rows are worth in `run`; the rest is here.
+
+    Where one player acts, a row is what that player sees. Where players choose at once, a network is asked once for
+    each acting player, who gets the logits; each of them has an opinion of everybody's value, and the position's is
+    their mean.
+    """
+
+    view: View
+    _checked = False
+
+    @abstractmethod
+    def run(self, observations: Observations) -> tuple[Any, Any]:
+        """Return (logits `[N, A]`, values) of N observations."""
+
+    def check(self, game: Game) -> None:
+        """Raise an error that says why this network cannot judge a game; asked once, before the first batch."""
+        del game
+
+    def evaluate(self, batch: Batch) -> tuple[Any, Any]:
+        """Return (logits, values in seat order) of a batch."""
+        if not self._checked:
+            self.check(batch.states[0].game)
+            self._checked = True
+        if not batch.joint:
+            logits, values = self._ask(batch.observations)
+            return logits, seated(values, batch.movers, self.view)
+        places = [(row, seat) for row, seats in enumerate(batch.seats) for seat in seats]
+        rows, movers = np.array(places, np.int64).T
+        observations = batch.observations
+        logits, values = self._ask(np.ascontiguousarray(observations[rows, movers]))
+        if logits.ndim != 2 or len(logits) != len(rows):
+            raise EvaluatorError(f"logits have shape {logits.shape}, expected a row for each of {len(rows)} players")
+        values = seated(values, movers, self.view)
+        spread = np.zeros((len(batch), observations.shape[1], logits.shape[1]), logits.dtype)
+        spread[rows, movers] = logits
+        total = np.zeros((len(batch), values.shape[1]), np.float64)
+        np.add.at(total, rows, values)
+        return spread, total / np.bincount(rows, minlength=len(batch))[:, None]
+
+    def _ask(self, observations: Observations) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+        answer = self.run(observations)
+        if not isinstance(answer, (tuple, list)) or len(answer) != 2:
+            raise EvaluatorError(f"{self} must return (logits, values), found {type(answer).__name__}")
+        logits, values = (np.asarray(part) for part in answer)
+        if values.shape[:1] != (len(observations),):
+            raise EvaluatorError(
+                f"{self}: values have shape {values.shape}, expected a row of each of {len(observations)} observations"
+            )
+        return logits, values
+
+
+class Network(NetworkEvaluator):
+    """Any function `observations [N, …] → (logits [N, A], values [N, P])` of NumPy arrays as an evaluator.
+
+    `view` says how the function speaks: "mover" for values of (me, next, …), the usual way; "seats" for player 0 first;
+    "scalar" for one number a row, the mover's, in a game of two players where one wins what the other loses.
+    """
+
+    def __init__(self, function: Callable[[Observations], tuple[Any, Any]], *, view: str = "mover") -> None:
+        self.function = function
+        self.view = checked_view(view)
+
+    def run(self, observations: Observations) -> tuple[Any, Any]:
+        return self.function(observations)
+
+    def __repr__(self) -> str:
+        name = getattr(self.function, "__qualname__", type(self.function).__qualname__)
+        return f"Network({name})"

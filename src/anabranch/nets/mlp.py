@@ -1,0 +1,30 @@
+"""A multilayer perceptron: quick, and enough where observations are short lists."""
+
+from __future__ import annotations
+
+from torch import Tensor, nn
+
+from anabranch.nets.net import Net, ValueScale
+from anabranch.nets.shape import Shape
+
+
+class Mlp(Net):
+    """Observations as one list of numbers, `layers` hidden layers of `width`, and two linear heads."""
+
+    architecture = "mlp"
+    SIZES = {"width": (128, 16_384), "layers": (2, 64)}  # noqa: RUF012 - a table, as in the class above
+
+    def __init__(self, shape: Shape, sizes: dict[str, int]) -> None:
+        super().__init__(shape, sizes)
+        width, before = sizes["width"], shape.numbers
+        layers: list[nn.Module] = [nn.Flatten()]
+        for _ in range(sizes["layers"]):
+            layers += [nn.Linear(before, width), nn.ReLU()]
+            before = width
+        self.body = nn.Sequential(*layers)
+        self.policy = nn.Linear(before, shape.actions)
+        self.value = nn.Sequential(nn.Linear(before, shape.players), ValueScale(shape))
+
+    def forward(self, observations: Tensor) -> tuple[Tensor, Tensor]:
+        hidden = self.body(observations)
+        return self.policy(hidden), self.value(hidden)

@@ -1,0 +1,91 @@
+"""Variances of the engine's graphs are those of the reference's, bit for bit, whatever the settings."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from tests.parity.compare import midgame
+from tests.parity.test_engine_equals_reference import drawn_config
+
+import anabranch as ab
+from anabranch.games.random_game import RandomGame
+from anabranch.search import move_rules
+from anabranch.search.moments import variances
+
+
+def compare_variances(state: ab.State, evaluator: Any, config: ab.SearchConfig | None, simulations: int) -> None:
+    """Assert equal variances of nodes and of the root's edges, and equal lower bounds of the root's choices."""
+    searcher = ab.Searcher(state.game, evaluator, config, threads=1)
+    (result,) = searcher.run([searcher.root(state)], simulations=simulations)
+    expected = ab.Reference(state, evaluator, config).run(simulations=simulations)
+    for ours, theirs in zip(variances(result.graph), variances(expected.graph), strict=True):
+        assert ours.shape == theirs.shape
+        assert (ours == theirs).all()
+    turn = state.turn
+    for seat in () if isinstance(turn, int) else turn:
+        bounds = [move_rules.lower_bounds(each, seat) for each in (result, expected)]
+        np.testing.assert_allclose(*bounds, rtol=0, atol=1e-9)
+
+
+@pytest.mark.parametrize("chunk", range(4))
+def test_random_games(chunk):
+    """25 games a chunk: decisions, simultaneous moves, chance and full graphs, every setting drawn by seed."""
+    for seed in range(25 * chunk, 25 * chunk + 25):
+        dice = np.random.default_rng(seed)
+        players = int(dice.integers(1, 4))
+        game = RandomGame(
+            seed=seed,
+            players=players,
+            layers=4,
+            width=4,
+            simultaneous=0.3 if players > 1 else 0.0,
+            discount=1.0 if dice.random() < 0.7 else 0.9,
+        )
+        compare_variances(game.start(), ab.Hashing(), drawn_config(dice), 60)
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        ("pig", {"target": 8, "sides": 4}),  # cycles, whose values are bootstrapped
+        ("pyrat", {"preset": "tiny"}),
+        ("connect_four", {}),
+    ],
+)
+def test_built_in_games(name, options):
+    game: Any = ab.games.load(name, **options)
+    for state in (game.start(), midgame(game, 6, seed=2)):
+        compare_variances(state, ab.Hashing(), ab.SearchConfig(seed=3), 150)
+
+
+class Ring(ab.ObjectGame):
+    """One player on a ring of positions goes left or right until tired; coming back is worth .25."""
+
+    def __init__(self, cycles: Any = 0.25) -> None:
+        self.players, self.actions, self.cycles, self.returns = 1, 3, cycles, (0.0, 2.0)
+
+    def setup(self, random: ab.Random) -> Any:
+        return 0
+
+    def turn(self, state: Any) -> int:
+        return ab.OVER if state < 0 else ab.player(0)
+
+    def legal(self, state: Any, player: int) -> list[int]:
+        return [0, 1, 2]
+
+    def step(self, state: Any, actions: Any) -> Any:
+        if actions[0] == 2:
+            return -1, [state / 4]
+        return (state + (1, 4)[actions[0]]) % 5, [0.0]
+
+
+@pytest.mark.parametrize("cycles", [0.25, "bootstrap"])
+def test_cycles(cycles):
+    """Repetitions with a value of their own are counted, and a node in progress counts as certain, on both sides."""
+    game = Ring(cycles)
+    compare_variances(game.start(), ab.Hashing(), ab.SearchConfig(seed=1), 200)
+    result = ab.Reference(game.start(), ab.Hashing()).run(simulations=200)
+    repeated = any(edge.repeats for node in result.graph.nodes for edge in node.edges.values())
+    assert repeated == (cycles == 0.25)

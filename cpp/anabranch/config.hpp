@@ -16,6 +16,7 @@ enum class Rule : std::uint8_t { puct, ucb1 };
 enum class Scale : std::uint8_t { range, node, graph, none };
 enum class FirstPlay : std::uint8_t { parent, parent_minus, reduced, constant, lowest };
 enum class Weights : std::uint8_t { d, a, b, c };
+enum class VirtualLoss : std::uint8_t { loss, visits, off };
 enum class Cycles : std::uint8_t { refused, bootstrap, valued };
 
 struct Selector {
@@ -68,6 +69,8 @@ struct Config {
   Selector selector, simultaneous;
   ChanceConfig chance;
   bool merge = true;
+  VirtualLoss virtual_loss = VirtualLoss::loss;
+  std::uint32_t width = 1, depth = 1;  // paths a wave, waves in flight
   bool stop = false;
   double rho = 1.0, leak = 0.0;
   std::size_t max_nodes = std::numeric_limits<std::uint32_t>::max() - 1;
@@ -79,6 +82,7 @@ struct Config {
   double returns_low = -1.0, returns_high = 1.0;
   Cycles cycles = Cycles::refused;
   double repetition = 0.0;
+  bool sequential() const { return width == 1 && depth == 1; }  // one path at a time: nothing is ever in flight
   bool keyed_by_path = false;  // object games: a node's key mixes its creator's key and the edge
 };
 

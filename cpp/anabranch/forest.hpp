@@ -11,7 +11,7 @@
 #include <thread>
 #include <vector>
 
-#include "anabranch/playout.hpp"
+#include "anabranch/search.hpp"
 
 namespace anabranch {
 
@@ -97,7 +97,7 @@ class Forest {
     Search* root = nullptr;
   };
 
-  static constexpr std::uint64_t kTurn = 16;  // playouts before the next root's turn, where the clock decides
+  static constexpr std::uint64_t kTurn = 16;  // waves before the next root's turn, where the clock decides
 
   struct Work {
     const std::vector<Search*>& roots;
@@ -142,33 +142,62 @@ class Forest {
       }
     }
 
-    // Search a root to its goal, by at most so many playouts; false once the time is up.
+    // Search a root to its goal, by at most so many waves; false once the time is up.
     template <class Poll>
     bool search(std::size_t i, Watch& watch, std::uint64_t most, Poll&& poll) {
       Search& root = *roots[i];
       root.graph().reserve(root.graph().size() + std::min<std::uint64_t>(budget.goals[i], 1 << 12) + 1);
-      guarded(root, [&] {
-        if (!root.root_ready()) root.begin_root();
-      });
-      for (; most > 0 && !root.over() && root.root_visits() < budget.goals[i] && !stopped.load(std::memory_order_relaxed); --most) {
+      const std::uint64_t before = root.root_visits();
+      bool timely = true;
+      const auto more = [&] {
+        if (most == 0 || stopped.load(std::memory_order_relaxed)) return false;
+        --most;
         const Watch::Says said = watch.says();
         if (said != Watch::Says::nothing && watch.now() >= budget.deadline) late = true;
-        if (said == Watch::Says::look_up && !poll()) {
-          stopped = true;
-          return false;
-        }
-        if (late) return false;
-        guarded(root, [&] {
-          root.begin();
-          root.proceed();
-        });
-        ++done[i];
-      }
-      return true;
+        if (said == Watch::Says::look_up && !poll()) stopped = true;
+        timely = !late && !stopped.load(std::memory_order_relaxed);
+        return timely;
+      };
+      guarded(root, [&] { root.proceed(budget.goals[i], false, more); });
+      done[i] += root.root_visits() - before;
+      return timely;
     }
   };
 
  public:
+  // Let every root search on until it asks or has reached its goal, on as many threads as a team has (nullptr: this one); 1 for
+  // those that ask. If a game failed, the failure of the first root that failed is thrown.
+  static std::vector<char> gather(const std::vector<Search*>& roots, const std::vector<std::uint64_t>& goals, bool late, Team* team) {
+    std::vector<char> asks(roots.size(), 0);
+    each(roots, team, [&](std::size_t i) {
+      asks[i] = roots[i]->proceed(goals[i], late, [] { return true; });
+      if (asks[i]) roots[i]->handed_out();
+    });
+    return asks;
+  }
+
+  // Do something to every root; whatever goes wrong, undo the root's waves and throw the failure of the first root that failed.
+  template <class Action>
+  static void each(const std::vector<Search*>& roots, Team* team, const Action& action) {
+    std::mutex mutex;
+    std::exception_ptr error;
+    std::size_t error_root = SIZE_MAX;
+    const auto attempt = [&](std::size_t i, std::size_t) {
+      try {
+        guarded(*roots[i], [&] { action(i); });
+      } catch (...) {
+        const std::lock_guard<std::mutex> guard(mutex);
+        if (i >= error_root) return;
+        error_root = i;
+        error = std::current_exception();
+      }
+    };
+    if (team && roots.size() > 1) team->each(roots.size(), attempt);
+    else
+      for (std::size_t i = 0; i < roots.size() && !error; ++i) attempt(i, 0);
+    if (error) std::rethrow_exception(error);
+  }
+
   // Do something to a root; whatever goes wrong, undo it and tell which line of play led there.
   template <class Action>
   static void guarded(Search& root, Action&& action) {

@@ -39,6 +39,9 @@ inline constexpr std::uint8_t kManyParents = 2;  // all edges into it carry kSha
 inline constexpr std::uint8_t kSharedEdges = 8;  // some of its edges carry kShared
 inline constexpr std::uint8_t kExact = 4;      // a chance node whose outcomes were all enumerated
 inline constexpr std::uint8_t kTwinEdges = 16;  // two of its edges lead to one child
+inline constexpr std::uint8_t kPending = 32;    // asked about, but not answered yet
+inline constexpr std::uint8_t kMarked = 64;     // visits in flight walk through it
+inline constexpr std::uint8_t kForced = 128;    // a root whose choices are forced to be tried again
 // Flags of edges, in the two highest bits of `Edge::bits`.
 inline constexpr std::uint32_t kShared = 1u << 30;  // the child has another parent: q(e) may be stale
 inline constexpr std::uint32_t kFrozen = 1u << 31;  // no child: q(e) is the frozen value
@@ -113,6 +116,8 @@ class Graph {
   Column<std::uint32_t> levels;  // how many edges the first way to a node has
   Column<double> ranges;         // 2·P a node, for games with a `bounds` verb: low, high of the remaining return
   Records<Edge> edges;
+  Column<std::uint32_t> passing;    // visits in flight that walk through a node, only where waves are searched
+  Column<std::uint32_t> marks;      // v(e), likewise
   Column<std::uint32_t> repeats;    // C(e), only where repetitions have a value of their own
   Column<float> rewards;            // P a row
   Column<float> priors;
@@ -139,7 +144,7 @@ class Graph {
   // Everything the graph holds, in bytes.
   std::size_t bytes() const {
     return states.bytes() + keys.bytes() + index.bytes() + nodes.bytes() + hashes.bytes() + levels.bytes() + ranges.bytes() + edges.bytes() +
-           repeats.bytes() + rewards.bytes() + priors.bytes() + extra_bytes_;
+           passing.bytes() + marks.bytes() + repeats.bytes() + rewards.bytes() + priors.bytes() + extra_bytes_;
   }
 
   // Make room for so many nodes at once; what is not used is never touched.
@@ -160,9 +165,28 @@ class Graph {
     hashes.push(hash);
     levels.push(0);
     if (rules.bounds) ranges.fill(2 * players, 0.0);
+    if (count_marks) passing.push(0);
     states.append();
     if (rules.key) keys.append();
     return id;
+  }
+
+  // Forget the node made last; the caller has taken it out of the index.
+  void remove_last() {
+    const std::size_t last = size() - 1;
+    release_edges(nodes[last]);
+    nodes.cut(last);
+    hashes.cut(last);
+    levels.cut(last);
+    if (rules.bounds) ranges.cut(last * 2 * players);
+    if (count_marks) passing.cut(last);
+    states.cut(last);
+    if (rules.key) keys.cut(last);
+  }
+
+  // v(n): visits in flight that N(n) will count.
+  std::uint32_t in_flight(NodeId id) const {
+    return count_marks ? passing[id] + (nodes[id].flags & kPending ? 1 : 0) : 0;
   }
 
   // Append an edge to a node; its place in the node's block. Visits are 0 and nothing hangs on it yet.
@@ -183,6 +207,7 @@ class Graph {
     edges[e].move = move;
     edges[e].bits = row;
     if (count_repeats) repeats[e] = 0;
+    if (count_marks) marks[e] = 0;
     ++node.edge_count;
     return count;
   }
@@ -283,20 +308,29 @@ class Graph {
     return last_table_ = place;
   }
 
+  // Know the same lists of outcomes and tables of choices as another graph, under the same numbers.
+  void share_tables(const Graph& other) {
+    distributions = other.distributions;
+    tables = other.tables;
+    interned_ = other.interned_;
+    table_places_ = other.table_places_;
+    extra_bytes_ = other.extra_bytes_;
+  }
+
   void clear_edge(EdgeId e) {
     edges[e] = Edge{kNone, 0, 0, kNoReward};
     for (std::size_t p = 0; p < players; ++p) value(e)[p] = 0.0;
   }
 
-  // Give back the block of a node that is about to be cut off.
+  bool count_repeats = false;  // whether `repeats` is kept
+  bool count_marks = false;    // whether `passing` and `marks` are
+  bool graded = true;          // whether all ways to a node have the same length, as where the state counts the moves
+
+ private:
   void release_edges(const Node& node) {
     if (node.edge_room > 0) free_[static_cast<std::size_t>(std::countr_zero(node.edge_room))].push_back(node.edges);
   }
 
-  bool count_repeats = false;  // whether `repeats` is kept
-  bool graded = true;          // whether all ways to a node have the same length, as where the state counts the moves
-
- private:
   // Blocks hold 1, 2, 4, … edges; one left behind waits in `free_` for the next node that needs its size.
   __attribute__((noinline)) void move_block(Node& node, std::uint32_t capacity) {
     const auto size_class = static_cast<std::size_t>(std::countr_zero(capacity));
@@ -307,12 +341,14 @@ class Graph {
     } else {
       place = static_cast<std::uint32_t>(edges.extend(capacity));
       if (count_repeats) repeats.extend(capacity);
+      if (count_marks) marks.extend(capacity);
       for (EdgeId e = place; e < place + capacity; ++e) clear_edge(e);  // views may look at unused ones
     }
     if (node.edge_count > 0) {
       copy_record(reinterpret_cast<std::byte*>(&edges[place]), reinterpret_cast<const std::byte*>(&edges[node.edges]),
                   node.edge_count * edges.stride());
       if (count_repeats) std::memcpy(&repeats[place], &repeats[node.edges], node.edge_count * sizeof(std::uint32_t));
+      if (count_marks) std::memcpy(&marks[place], &marks[node.edges], node.edge_count * sizeof(std::uint32_t));
       free_[size_class - 1].push_back(node.edges);
     }
     node.edges = place;

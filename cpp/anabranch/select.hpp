@@ -3,6 +3,7 @@
 // Reads a node whose q(e) are up to date and changes nothing. Every sum runs in the order of src/anabranch/search/formulas.py.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cmath>
@@ -51,17 +52,19 @@ class Chooser {
   // The choice of the only acting player; `place` is its edge's place in the block, kNone if nobody took it before.
   template <std::size_t P>
   std::uint32_t choose(const Graph& g, NodeId id, const Node& node, const Draws& draws, std::uint32_t& place) {
-    if (plain_ && node.choices <= kFew) [[likely]] return choose_among_few<P>(g, id, node, place);
+    if (plain_ && node.choices <= kFew && !(node.flags & (kMarked | kForced))) [[likely]] return choose_among_few<P>(g, id, node, place);
     const std::size_t size = node.choices, player = node.mover;
     clear(size);
+    const bool marked = counts_marks(node);
     const Edge* edge = &g.edge<P>(node.edges);
     for (std::uint32_t e = 0; e < node.edge_count; ++e, edge = further(edge, edge_stride<P>(g))) {
       visits_[edge->move] = edge->visits;
       values_[edge->move] = doubles_of(edge)[player];
       places_[edge->move] = e;
+      if (marked) flight_[edge->move] = g.marks[node.edges + e];
     }
     const float* prior = node.priors == kNone ? nullptr : &g.priors[node.priors];
-    const std::uint32_t best = best_choice(g, id, player, size, {visits_.data(), values_.data()}, prior, node.visits - 1, draws);
+    const std::uint32_t best = best_choice(g, id, player, size, {visits_.data(), values_.data(), flight_.data()}, prior, draws);
     place = places_[best];
     return best;
   }
@@ -71,13 +74,15 @@ class Chooser {
   std::uint32_t choose_jointly(const Graph& g, NodeId id, const Node& node, const Draws& draws, std::uint32_t& place) {
     const Table& table = g.tables[node.choices];
     std::uint32_t move = 0;
-    if (plain_ && table.few && selector_.weights == Weights::d) return choose_as_pair<P>(g, id, node, table, place);
+    if (plain_ && table.few && selector_.weights == Weights::d && !(node.flags & (kMarked | kForced)))
+      return choose_as_pair<P>(g, id, node, table, place);
     if (selector_.weights == Weights::d) gather<P>(g, node, table);
     for (std::size_t i = 0; i < table.sizes.size(); ++i) {
       if (selector_.weights != Weights::d) weigh_others(g, node, table, i);
       const float* prior = node.priors == kNone ? nullptr : &g.priors[node.priors + table.starts[i]];
-      const Seen seen{&visits_[table.starts[i]], &values_[table.starts[i]]};
-      move |= best_choice(g, id, table.players[i], table.sizes[i], seen, prior, node.visits - 1, draws) << table.shifts[i];
+      if (counts_marks(node)) gather_marks(g, node, table);
+      const Seen seen{&visits_[table.starts[i]], &values_[table.starts[i]], &flight_[table.starts[i]]};
+      move |= best_choice(g, id, table.players[i], table.sizes[i], seen, prior, draws) << table.shifts[i];
     }
     place = kNone;
     const Edge* edge = &g.edge<P>(node.edges);
@@ -116,6 +121,8 @@ class Chooser {
     return move;
   }
 
+  double forced = 0.0;  // k of forced playouts, at nodes with kForced
+
   // The prior of each of `size` equally likely choices.
   float uniform_prior(std::size_t size) {
     if (size >= uniform_.size()) [[unlikely]] extend_uniform(size);
@@ -137,11 +144,14 @@ class Chooser {
     }
   }
 
-  // What one player sees of its choices: N_i(a) and q_i(a).
+  // What one player sees of its choices: N_i(a), q_i(a) and v_i(a).
   struct Seen {
     const double* visits = nullptr;
     const double* values = nullptr;
+    const double* flight = nullptr;
   };
+
+  bool counts_marks(const Node& node) const { return node.flags & kMarked && config_.virtual_loss != VirtualLoss::off; }
 
   // A linear map of values to scaled units; constant 0 where the interval is a point.
   struct Map {
@@ -317,11 +327,13 @@ class Chooser {
       values_.resize(size);
       places_.resize(size);
       scores_.resize(size);
+      flight_.resize(size);
     }
     for (std::size_t a = 0; a < size; ++a) {
       visits_[a] = 0.0;
       values_[a] = 0.0;
       places_[a] = kNone;
+      flight_[a] = 0.0;
     }
   }
 
@@ -341,6 +353,13 @@ class Chooser {
     }
     for (std::size_t at = 0; at < table.ids.size(); ++at)
       if (visits_[at] > 0.0) values_[at] /= visits_[at];
+  }
+
+  // For every acting player: v_i(a) = Σ v(e).
+  void gather_marks(const Graph& g, const Node& node, const Table& table) {
+    std::fill_n(flight_.begin(), table.ids.size(), 0.0);
+    for (EdgeId e = node.edges; e < node.edges + node.edge_count; ++e)
+      for (std::size_t i = 0; i < table.sizes.size(); ++i) flight_[table.starts[i] + table.choice(g.edges[e].move, i)] += g.marks[e];
   }
 
   // The same for one of them, with opponents weighed by prior (A), visits (B) or both (C).
@@ -417,25 +436,35 @@ class Chooser {
   }
 
   std::uint32_t best_choice(const Graph& g, NodeId id, std::size_t player, std::size_t size, const Seen& seen,
-                            const float* prior, std::uint32_t total, const Draws& draws) {
+                            const float* prior, const Draws& draws) {
     const Map map = scale(g, id, player, size, seen);
     const double equal = prior ? 0.0 : static_cast<double>(uniform_prior(size));
     const double first = first_play(map, map(g.mean(id)[player]), prior, equal, size, seen);
-    if (selector_.w0 == 0.0) {
-      for (std::size_t a = 0; a < size; ++a) scores_[a] = seen.visits[a] > 0.0 ? map(seen.values[a]) : first;
-    } else {
-      for (std::size_t a = 0; a < size; ++a)
-        scores_[a] = (selector_.w0 * first + seen.visits[a] * map(seen.values[a])) / (selector_.w0 + seen.visits[a]);
+    const double loss = config_.virtual_loss == VirtualLoss::loss ? 1.0 : 0.0, w0 = selector_.w0;
+    double total = 0.0;
+    tried_.resize(size);
+    for (std::size_t a = 0; a < size; ++a) {
+      const double visits = seen.visits[a], flight = seen.flight[a];
+      tried_[a] = visits + flight;
+      total += tried_[a];
+      if (w0 == 0.0 && (loss == 0.0 || flight == 0.0)) scores_[a] = visits > 0.0 ? map(seen.values[a]) : first;
+      else scores_[a] = (w0 * first + visits * map(seen.values[a]) + loss * flight * map.lowest) / (w0 + visits + loss * flight);
+    }
+    if (g.nodes[id].flags & kForced) {
+      for (std::size_t a = 0; a < size; ++a) {
+        const double p = prior ? static_cast<double>(prior[a]) : equal;
+        if (tried_[a] > 0.0 && tried_[a] < std::sqrt(forced * p * total)) return static_cast<std::uint32_t>(a);
+      }
     }
     if (selector_.rule == Rule::ucb1) {
-      const double logarithm = total > 0 ? std::log(static_cast<double>(total)) : 0.0;
+      const double logarithm = total > 0.0 ? std::log(total) : 0.0;
       for (std::size_t a = 0; a < size; ++a)
-        scores_[a] = seen.visits[a] > 0.0 ? scores_[a] + selector_.c * std::sqrt(logarithm / seen.visits[a]) : HUGE_VAL;
+        scores_[a] = tried_[a] > 0.0 ? scores_[a] + selector_.c * std::sqrt(logarithm / tried_[a]) : HUGE_VAL;
     } else {
-      const double factor = factor_of(total);
+      const double factor = factor_of(static_cast<std::uint32_t>(total));
       for (std::size_t a = 0; a < size; ++a) {
         const double gain = factor * (prior ? static_cast<double>(prior[a]) : equal);
-        scores_[a] = scores_[a] + gain / (1.0 + seen.visits[a]);
+        scores_[a] = scores_[a] + gain / (1.0 + tried_[a]);
       }
     }
     std::size_t best = 0;
@@ -445,7 +474,7 @@ class Chooser {
     ties_.clear();
     for (std::size_t a = 0; a < size; ++a)
       if (scores_[a] == scores_[best]) ties_.push_back(static_cast<std::uint32_t>(a));
-    const double u = draws.uniform(Purpose::ties, player, g.hashes[id], g.nodes[id].visits);
+    const double u = draws.uniform(Purpose::ties, player, g.hashes[id], g.nodes[id].visits + g.in_flight(id));
     return ties_[static_cast<std::size_t>(u * static_cast<double>(ties_.size()))];
   }
 
@@ -456,7 +485,7 @@ class Chooser {
   const bool plain_;     // PUCT without first-play weight and random ties
   const double* const factors_;
   const std::uint32_t factor_count_;
-  std::vector<double> visits_, values_, scores_, totals_, by_visits_, others_;
+  std::vector<double> visits_, values_, flight_, tried_, scores_, totals_, by_visits_, others_;
   std::vector<std::uint32_t> places_, ties_;
   std::vector<float> uniform_;
   std::array<std::unique_ptr<Equal>, kFew + 1> equal_;

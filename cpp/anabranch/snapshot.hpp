@@ -16,7 +16,7 @@
 #include <string>
 #include <vector>
 
-#include "anabranch/playout.hpp"
+#include "anabranch/search.hpp"
 
 namespace anabranch {
 
@@ -42,7 +42,7 @@ class Archive {
  public:
   static Snapshot take(const Search& search) {
     const Graph& g = search.graph_;
-    require(!search.playing_, "a playout is in progress");
+    require(!search.in_flight(), "a playout is in progress");
     require(!search.config_.keyed_by_path, "states are Python objects");
     Snapshot s;
     std::vector<std::uint64_t> record(g.rules.state_size / 8 + 1);
@@ -107,7 +107,7 @@ class Archive {
   }
 
   void restore() {
-    require(g_.size() == 1 && g_.nodes[0].edge_count == 0 && !search_.playing_, "the search has already begun");
+    require(g_.size() == 1 && g_.nodes[0].edge_count == 0 && !search_.in_flight(), "the search has already begun");
     require(!search_.config_.keyed_by_path, "states are Python objects");
     check_sizes();
     find_creators();
@@ -327,6 +327,7 @@ class Archive {
   EdgeId add_block(std::uint32_t room) {
     const auto place = static_cast<EdgeId>(g_.edges.extend(room));
     if (g_.count_repeats) g_.repeats.extend(room);
+    if (g_.count_marks) g_.marks.extend(room);
     std::fill_n(&g_.edges[place], room, Edge{kNone, 0, kNone, 0});
     std::fill_n(&g_.edges[place].visits, room, 0);
     return place;

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "anabranch/playout.hpp"
+#include "anabranch/search.hpp"
 #include "python_rules.hpp"
 
 inline PyObject* search_failed = nullptr;  // raised where a verb failed; its argument is the report
@@ -19,6 +19,7 @@ inline PyObject* search_failed = nullptr;  // raised where a verb failed; its ar
 struct BoundSearch {
   nb::object owner;  // keeps code, instance and evaluator alive
   PythonRules* python = nullptr;
+  const Rules* verbs = nullptr;  // as they are now: `observe` is compiled when first used
   std::unique_ptr<Search> search;
   bool busy = false;  // a thread without the GIL is at work on it; read and written with the GIL
 

@@ -69,6 +69,13 @@ void bind_config(nb::module_& m) {
              c.repetition = value;
            },
            nb::arg("kind"), nb::arg("value"))
+      .def("set_waves",
+           [](Config& c, std::uint32_t width, std::uint32_t depth, const std::string& virtual_loss) {
+             c.width = width;
+             c.depth = depth;
+             c.virtual_loss = word<VirtualLoss>(virtual_loss, {{"loss", VirtualLoss::loss}, {"visits", VirtualLoss::visits}, {"off", VirtualLoss::off}});
+           },
+           nb::arg("width"), nb::arg("depth"), nb::arg("virtual_loss"))
       .def_rw("merge", &Config::merge)
       .def_rw("stop", &Config::stop)
       .def_rw("rho", &Config::rho)

@@ -205,52 +205,33 @@ nb::object run(const std::vector<BoundSearch*>& searches, std::vector<std::uint6
   return nb::make_tuple(nb::none(), told);
 }
 
-// Let a search go on until it needs opinions; the rows it asks for, or a report.
-nb::object proceed(BoundSearch& s, bool begin) {
+void advance(BoundSearch& s, const std::vector<std::int32_t>& actions, const nb::object& state, const std::string& keep) {
+  Search& search = idle(s);
+  const std::vector<std::byte> record = root_record(search.graph().rules, state, s.python);
+  const Keep kept = keep == "graph" ? Keep::graph : keep == "evaluations" ? Keep::evaluations : Keep::nothing;
+  if (actions.size() != search.graph().players) throw nb::value_error("one action per player");
+  reporting(s, [&] { search.advance(search.child_of(actions), record.data(), kept); });
+}
+
+std::vector<std::vector<float>> root_priors(BoundSearch& s) {
   Search& search = *s.search;
-  std::optional<Failure> failed;
-  bool asks = false;
-  {
-    const Busy busy({&s});
-    const nb::gil_scoped_release release;
-    try {
-      Forest::guarded(search, [&] {
-        if (!search.root_ready() && begin) {
-          asks = search.begin_root();
-          return;
-        }
-        if (begin) search.begin();
-        asks = search.proceed();
-      });
-    } catch (const Failure& failure) {
-      failed = failure;
-    }
-  }
-  if (failed) return report(*failed, s);
-  nb::list rows;
-  if (!asks) return rows;
-  std::vector<std::byte> record(search.graph().rules.state_size);
-  for (const Search::Request& request : search.asked()) {
-    if (request.node != kNone) search.graph().states.load(request.node, record.data());
-    else record = request.state;
-    rows.append(nb::make_tuple(state_of(s, record.data(), record.size()), request.key));
-  }
+  if (!search.root_ready() || search.graph().nodes[0].kind != Kind::decision) return {};
+  const std::vector<float> all = search.root_priors();
+  const Node& root = search.graph().nodes[0];
+  if (root.acting == 1) return {all};
+  std::vector<std::vector<float>> rows;
+  const Table& table = search.graph().tables[root.choices];
+  for (std::size_t i = 0; i < table.sizes.size(); ++i)
+    rows.emplace_back(all.begin() + table.starts[i], all.begin() + table.starts[i] + table.sizes[i]);
   return rows;
 }
 
-void answer(BoundSearch& s, const std::vector<std::optional<nb::ndarray<const double, nb::c_contig, nb::device::cpu>>>& logits,
-            const nb::ndarray<const double, nb::c_contig, nb::device::cpu>& values) {
-  Search& search = idle(s);
-  const std::size_t rows = search.asked().size(), players = search.graph().players;
-  const std::size_t wide = players * static_cast<std::size_t>(search.graph().rules.actions);
-  if (logits.size() != rows || values.size() != rows * players) throw nb::value_error("one row of logits and values per question");
-  for (const auto& row : logits)
-    if (row && row->size() != wide) throw nb::value_error("logits have one entry per player and action");
+void set_root_priors(BoundSearch& s, const std::vector<std::vector<float>>& priors) {
+  std::vector<float> all;
+  for (const std::vector<float>& row : priors) all.insert(all.end(), row.begin(), row.end());
   reporting(s, [&] {
-    Forest::guarded(search, [&] {
-      for (std::size_t i = 0; i < rows; ++i) search.answer(i, logits[i] ? logits[i]->data() : nullptr, values.data() + i * players);
-      search.answered();
-    });
+    if (all.size() != s.search->root_priors().size()) throw nb::value_error("one prior per choice of the root");
+    s.search->set_root_priors(all);
   });
 }
 
@@ -273,6 +254,7 @@ void bind_search(nb::module_& m) {
              made.owner = nb::make_tuple(rules, owner);
              if (nb::isinstance<PythonRules>(rules)) made.python = nb::cast<PythonRules*>(rules);
              const Rules& verbs = made.python ? made.python->rules : nb::cast<BoundRules*>(rules)->rules;
+             made.verbs = &verbs;
              const std::vector<std::byte> record = root_record(verbs, state, made.python);
              reporting(made, [&] {
                made.search = std::make_unique<Search>(verbs, config, evaluator, stream, record.data());
@@ -306,11 +288,20 @@ void bind_search(nb::module_& m) {
              s.search->load(id);
              return state_of(s, s.search->position().state(), s.search->graph().rules.state_size);
            }, nb::arg("node"))
-      .def("proceed", &proceed, nb::arg("begin"),
-           nb::sig("def proceed(self, begin: bool) -> list[tuple[object, int]] | dict[str, object]"), "Go on until opinions are needed: [(state, key)], or a report of a failure.")
-      .def("answer", &answer, nb::arg("logits"), nb::arg("values"))
-      .def("line", [](BoundSearch& s) { return idle(s).line(); }, "The actions from the root to where the playout in progress is.")
-      .def("undo", [](BoundSearch& s) { idle(s).undo(); }, "Drop the playout in progress.");
+      .def("line", [](BoundSearch& s) { return reporting(s, [&] { return s.search->line_of_question(); }); },
+           "The actions from the root to the first state it asks about.")
+      .def("undo", [](BoundSearch& s) { idle(s).undo(); }, "Drop the waves in flight.")
+      .def_prop_ro("in_flight", [](const BoundSearch& s) { return idle(s).in_flight(); }, "Whether waves wait for answers.")
+      .def_prop_rw("root_number", [](const BoundSearch& s) { return idle(s).root_number(); },
+                   [](BoundSearch& s, std::uint64_t number) { idle(s).set_root_number(number); }, "How often the root moved on.")
+      .def("advance", &advance, nb::arg("actions"), nb::arg("state"), nb::arg("keep"),
+           "Make the state after the actions of all players (or an outcome, as the first) the root.")
+      .def_prop_ro("noised", [](const BoundSearch& s) { return idle(s).noised(); }, "Whether other priors are used at the root.")
+      .def("root_priors", [](BoundSearch& s) { return reporting(s, [&] { return root_priors(s); }); },
+           nb::sig("def root_priors(self) -> list[list[float]]"), "The root's priors, one list per acting player, over its choices.")
+      .def("set_root_priors", &set_root_priors, nb::arg("priors"), "Use other priors at the root until it moves on.")
+      .def("set_forced", [](BoundSearch& s, double k) { reporting(s, [&] { s.search->set_forced(k); }); }, nb::arg("k"),
+           "Force visits at the root, as k of sqrt(k P N); 0: none.");
 
   m.def("run", &run, nb::arg("searches"), nb::arg("goals"), nb::arg("seconds").none(), nb::arg("threads"),
         nb::sig("def run(searches: Sequence[Search], goals: Sequence[int], seconds: float | None, threads: int) -> "

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from anabranch.errors import EvaluatorError, UsageError
+from anabranch.game.game import Game
 from anabranch.game.state import State
 from anabranch.game.words import acting
 
@@ -28,6 +29,11 @@ class Batch:
 
     def __len__(self) -> int:
         return len(self.states)
+
+    @property
+    def game(self) -> Game:
+        """The game of the first state; others may be instances with other contents, but of equal sizes."""
+        return self.states[0].game
 
     @cached_property
     def seats(self) -> list[tuple[int, ...]]:
@@ -47,7 +53,7 @@ class Batch:
     @cached_property
     def legal(self) -> npt.NDArray[np.bool_]:
         """Which ids are legal: `[B, A]` for the mover, `[B, P, A]` where players choose at once."""
-        game = self.states[0].game
+        game = self.game
         mask = np.zeros((len(self), game.players, game.actions), np.bool_)
         for row, (state, seats) in enumerate(zip(self.states, self.seats, strict=True)):
             for seat in seats:
@@ -58,7 +64,7 @@ class Batch:
     def observations(self) -> npt.NDArray[np.float32]:
         """What the mover sees, `[B, …]`; where players choose at once, what each player sees, `[B, P, …]`."""
         if self.joint:
-            players = range(self.states[0].game.players)
+            players = range(self.game.players)
             return np.stack([np.stack([state.observe(p) for p in players]) for state in self.states])
         return np.stack([state.observe(int(p)) for state, p in zip(self.states, self.movers, strict=True)])
 
@@ -112,35 +118,55 @@ class Opinion:
 LARGEST = 1e100  # of a value; means of millions of them stay finite
 
 
-def opinions(evaluator: Evaluator, batch: Batch) -> list[Opinion]:
-    """Ask an evaluator and check its answer; every error names the row and the state."""
+def answers(evaluator: Evaluator, batch: Batch) -> tuple[Floats | None, Floats]:
+    """Ask an evaluator and check its answer, logits and values as arrays of doubles; errors name the row and state."""
     answer = evaluator.evaluate(batch)
+    return checked(batch, answer)
+
+
+def checked(batch: Batch, answer: Any) -> tuple[Floats | None, Floats]:
+    """Check what an evaluator answered; every error names the row and the state."""
     if not isinstance(answer, tuple) or len(answer) != 2:
         raise EvaluatorError(f"evaluate must return (logits, values), found {type(answer).__name__}")
-    game = batch.states[0].game
+    game = batch.game
     values = _floats("values", answer[1])
     if values.shape != (len(batch), game.players):
         raise EvaluatorError(f"values have shape {values.shape}, expected {(len(batch), game.players)}")
     _refuse(batch, "values", ~np.isfinite(values))
     _refuse(batch, "values", np.abs(values) > LARGEST, wrong=f"larger than {LARGEST:g}")
     if answer[0] is None:
-        return [Opinion(None, row.tolist()) for row in values]
+        return None, values
     logits = _floats("logits", answer[0])
     single, several = (len(batch), game.actions), (len(batch), game.players, game.actions)
     if logits.shape != several and (logits.shape != single or batch.joint):
         expected = several if batch.joint else f"{single} or {several}"
         raise EvaluatorError(f"logits have shape {logits.shape}, expected {expected}")
-    made = []
+    if not np.isfinite(logits).all():
+        _check_masks(batch, logits)
+    return logits, values
+
+
+def _check_masks(batch: Batch, logits: Floats) -> None:
+    """Refuse what is not finite, except −∞ where an id is illegal: so networks mask. Idle players' rows are not read."""
     for row, seats in enumerate(batch.seats):
-        mine = [logits[row, seat] if logits.ndim == 3 else logits[row] for seat in seats]
-        for seat, line in zip(seats, mine, strict=True):
-            # −∞ is how networks mask what is illegal; anywhere else it is an error like NaN and +∞.
-            bad = ~np.isfinite(line)
+        for seat in seats:
+            line = logits[row, seat] if logits.ndim == 3 else logits[row]
             masked = np.isneginf(line)
             masked[batch.states[row].legal(seat)] = False
-            if (bad & ~masked).any():
-                _refuse(batch, f"logits of player {seat}", (bad & ~masked)[None, :], row)
-        made.append(Opinion(tuple(mine), values[row].tolist()))
+            bad = ~np.isfinite(line) & ~masked
+            if bad.any():
+                _refuse(batch, f"logits of player {seat}", bad[None, :], row)
+
+
+def opinions(evaluator: Evaluator, batch: Batch) -> list[Opinion]:
+    """Ask an evaluator; one checked opinion per state."""
+    logits, values = answers(evaluator, batch)
+    made = []
+    for row, seats in enumerate(batch.seats):
+        mine = None
+        if logits is not None:
+            mine = tuple(logits[row, seat] if logits.ndim == 3 else logits[row] for seat in seats)
+        made.append(Opinion(mine, values[row].tolist()))
     return made
 
 

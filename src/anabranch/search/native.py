@@ -58,6 +58,7 @@ def native_config(config: SearchConfig, game: Game, hash_bits: int = 64) -> Any:
         cap=NO_LIMIT if chance.widen_cap is None else min(chance.widen_cap, NO_LIMIT),
         offset=-1.0 if chance.offset is None else chance.offset,
     )
+    made.set_waves(width=config.width, depth=config.depth, virtual_loss=config.virtual_loss.mode)
     made.merge = config.transposition.merge
     made.stop = config.transposition.on_visit == "stop"
     made.rho, made.leak = config.transposition.rho, config.transposition.leak

@@ -1,0 +1,166 @@
+// What stays of a graph when its root moves on: the part below the new root, copied into a graph of its own.
+//
+// The work is proportional to what is kept; the rest is given back block by block. The new root is node 0, the others follow
+// in the order they were made. Edges keep their order, visits and values, so a search goes on where it was.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "anabranch/backup.hpp"
+#include "anabranch/config.hpp"
+#include "anabranch/graph.hpp"
+
+namespace anabranch {
+
+template <class HashOf>
+class Reroot {
+ public:
+  // `hash_of` is the hash a node of the old graph is indexed by.
+  Reroot(const Graph& from, Graph& to, const Config& config, HashOf hash_of)
+      : from_(from), to_(to), config_(config), hash_of_(std::move(hash_of)), moved_(from.size(), kNone) {}
+
+  void keep_below(NodeId root) {
+    find_below(root);
+    to_.share_tables(from_);
+    for (const NodeId id : kept_) copy_node(id);
+    for (const NodeId id : kept_) copy_edges(id);
+    number_levels();
+    mark_shared();
+    to_.low = from_.low;
+    to_.high = from_.high;
+  }
+
+ private:
+  void find_below(NodeId root) {
+    std::vector<NodeId> waiting{root};
+    moved_[root] = 0;
+    while (!waiting.empty()) {
+      const NodeId id = waiting.back();
+      waiting.pop_back();
+      if (id != root) kept_.push_back(id);
+      const Node& node = from_.nodes[id];
+      for (EdgeId e = node.edges; e < node.edges + node.edge_count; ++e) {
+        const NodeId child = from_.edges[e].child;
+        if (child == kNone || moved_[child] != kNone) continue;
+        moved_[child] = 0;
+        waiting.push_back(child);
+      }
+    }
+    std::sort(kept_.begin(), kept_.end());
+    kept_.insert(kept_.begin(), root);
+    for (std::size_t i = 0; i < kept_.size(); ++i) moved_[kept_[i]] = static_cast<NodeId>(i);
+    to_.reserve(kept_.size());
+  }
+
+  void copy_node(NodeId id) {
+    const Node& old = from_.nodes[id];
+    offer(from_.states, to_.states, id, record_);
+    if (from_.rules.key) offer(from_.keys, to_.keys, id, key_);
+    Node made = old;
+    made.edges = made.edge_count = made.edge_room = 0;
+    made.parent = kNone;
+    made.flags = old.flags & kExact;
+    made.priors = kNone;
+    const NodeId now = to_.add(made, from_.hashes[id]);
+    std::copy_n(from_.mean(id), 2 * from_.players, to_.mean(now));
+    if (from_.rules.bounds) std::copy_n(&from_.ranges[id * 2 * from_.players], 2 * from_.players, &to_.ranges[now * 2 * from_.players]);
+    if (old.priors != kNone) {
+      const std::size_t count = old.acting == 1 ? old.choices : from_.tables[old.choices].ids.size();
+      const std::size_t at = to_.priors.extend(count);
+      std::copy_n(&from_.priors[old.priors], count, &to_.priors[at]);
+      to_.nodes[now].priors = static_cast<std::uint32_t>(at);
+    }
+    if (!config_.merge) return;
+    const std::uint64_t hash = hash_of_(id);
+    to_.index.find(hash, [](NodeId) { return false; });  // it is new, and `insert` wants to know where it goes
+    to_.index.insert(hash, now, [&](NodeId node) { return hash_of_(kept_[node]); });
+  }
+
+  static void offer(const States& from, States& to, NodeId id, std::vector<std::uint64_t>& memory) {
+    memory.resize(from.record_size() / 8 + 1);
+    auto* bytes = reinterpret_cast<std::byte*>(memory.data());
+    from.load(id, bytes);
+    to.offer(bytes);
+  }
+
+  void copy_edges(NodeId id) {
+    const Node& old = from_.nodes[id];
+    const NodeId now = moved_[id];
+    std::vector<float> rewards(from_.players);
+    for (EdgeId e = old.edges; e < old.edges + old.edge_count; ++e) {
+      for (std::size_t p = 0; p < from_.players; ++p) rewards[p] = from_.reward(e, p);
+      const std::uint32_t place = to_.add_edge(now, from_.edges[e].move, rewards.data());
+      const EdgeId copy = to_.nodes[now].edges + place;
+      Edge& edge = to_.edges[copy];
+      edge.visits = from_.edges[e].visits;
+      edge.bits |= from_.edges[e].bits & kFrozen;
+      edge.child = from_.edges[e].child == kNone ? kNone : moved_[from_.edges[e].child];
+      std::copy_n(from_.value(e), from_.players, to_.value(copy));
+      if (from_.count_repeats) to_.repeats[copy] = from_.repeats[e];
+      // q(e) of a shared child may be stale; it must not be once the child has this parent only.
+      if (from_.edges[e].is(kShared)) read_child(to_, copy, discount_of(to_.nodes[now], config_), config_);
+    }
+  }
+
+  // Number nodes by their distance from the root, and see whether all ways to a node have the same length.
+  void number_levels() {
+    std::vector<NodeId> row{0}, next;
+    std::vector<char> seen(to_.size(), 0);
+    seen[0] = 1;
+    for (std::uint32_t level = 1; !row.empty(); ++level, row.swap(next), next.clear()) {
+      for (const NodeId id : row) {
+        const Node& node = to_.nodes[id];
+        for (EdgeId e = node.edges; e < node.edges + node.edge_count; ++e) {
+          const NodeId child = to_.edges[e].child;
+          if (child == kNone) continue;
+          if (seen[child]) {
+            if (to_.levels[child] != level) to_.graded = false;
+            continue;
+          }
+          seen[child] = 1;
+          to_.levels[child] = level;
+          to_.nodes[child].parent = id;
+          next.push_back(child);
+        }
+      }
+    }
+  }
+
+  // Edges into a node with several parents, and into the root, may become stale.
+  void mark_shared() {
+    std::vector<std::uint8_t> parents(to_.size(), 0);
+    parents[0] = 2;
+    for (NodeId id = 0; id < to_.size(); ++id) each_child(id, [&](EdgeId, NodeId child) { if (parents[child] < 2) ++parents[child]; });
+    for (NodeId id = 0; id < to_.size(); ++id) {
+      each_child(id, [&](EdgeId e, NodeId child) {
+        if (parents[child] < 2) return;
+        to_.edges[e].bits |= kShared;
+        to_.nodes[id].flags |= kSharedEdges;
+        to_.nodes[child].flags |= kManyParents;
+        const Node& node = to_.nodes[id];
+        for (EdgeId other = node.edges; other < e; ++other)
+          if (to_.edges[other].child == child) to_.nodes[id].flags |= kTwinEdges;
+      });
+    }
+  }
+
+  template <class Action>
+  void each_child(NodeId id, const Action& action) {
+    const Node& node = to_.nodes[id];
+    for (EdgeId e = node.edges; e < node.edges + node.edge_count; ++e)
+      if (to_.edges[e].child != kNone) action(e, to_.edges[e].child);
+  }
+
+  const Graph& from_;
+  Graph& to_;
+  const Config& config_;
+  HashOf hash_of_;
+  std::vector<NodeId> moved_, kept_;  // new numbers by old, old by new
+  std::vector<std::uint64_t> record_, key_;
+};
+
+}  // namespace anabranch

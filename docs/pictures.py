@@ -21,6 +21,7 @@ LARGEST = 150_000  # bytes of a picture
 #: A position worth looking at, for every game that has a board: options, and moves from the start.
 POSITIONS: dict[str, tuple[dict[str, Any], str]] = {
     "connect_four": ({}, "d d e e f c c c"),
+    "go": ({}, "d4 d5 c5 e4 c4 d3 e5 c3 b3 b2 f4 e3 d6 f3"),
     "goofspiel": ({"cards": 6}, "5,2"),
     "matrix": ({"payoffs": "rock_paper_scissors"}, ""),
     "n_in_a_row": ({}, "e5 d5 e6 e4 d6 f6 f5 c5 d4 g7"),

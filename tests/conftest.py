@@ -1,6 +1,10 @@
-"""One cache of compiled games for the whole test run, inside the checkout: tests leave the user's own alone."""
+"""One cache of compiled games for the whole test run, inside the checkout: tests leave the user's own alone.
+
+And one thread for torch: workers of pytest share the cores, and OpenMP's threads stall where they must.
+"""
 
 import os
 from pathlib import Path
 
 os.environ["ANABRANCH_CACHE"] = str(Path(__file__).resolve().parent.parent / "build" / "test-cache")
+os.environ.setdefault("OMP_NUM_THREADS", "1")

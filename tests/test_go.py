@@ -467,6 +467,21 @@ def value(state, known):
     return known[state.key]
 
 
+def black_wins(state):
+    """Whether the first player gets +1 with best play; stops at the first move that decides it."""
+    first = state.turn == (0,)
+    for after, rewards in map(state.step, state.legal()):
+        if (rewards[0] > 0 if after.over else black_wins(after)) == first:
+            return first
+    return not first
+
+
+def test_black_wins_2_by_2_by_one_point():
+    """Known result of area scoring with positional superko (Tromp); a limit of 8 plies cuts the winning line short."""
+    for plies, komi, wins in ((12, 0.5, True), (12, 1.5, False), (8, -0.5, True), (8, 0.5, False)):
+        assert black_wins(Go(2, komi, plies=plies).interpreted().start()) == wins
+
+
 CROWDED = [
     ". x o . x x o o o x . o . x o .",
     "x . x o . x o . x x o o . x o .",

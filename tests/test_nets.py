@@ -249,7 +249,7 @@ def test_wrong_options_are_named():
     with pytest.raises(UnknownNameError, match="'bfloat16'"):
         ab.Torch(module, autocast="bfloat")
     with pytest.raises(UsageError, match="threads"):
-        ab.Torch(module, threads=0)
+        ab.Torch(module, threads=-1)
     with pytest.raises(UsageError, match="no_such_device"):
         ab.Torch(module, device="no_such_device")
 

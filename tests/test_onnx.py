@@ -187,7 +187,7 @@ def test_outputs_of_other_names_are_taken_in_order():
     evaluator = ab.Onnx(model(GOOD[0], outputs), view="scalar")
     assert opinions(evaluator, batch_of(ab.games.load("tic_tac_toe").start()))[0].values == [0.0, 0.0]
     with pytest.raises(UsageError, match="threads"):
-        ab.Onnx(model(*GOOD), threads=0)
+        ab.Onnx(model(*GOOD), threads=-1)
 
 
 def test_other_types_are_refused():

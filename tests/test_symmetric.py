@@ -287,6 +287,18 @@ def test_a_search_asks_it_like_any_other_evaluator():
         assert found.visits.sum() == 60
 
 
+def test_networks_behind_it_need_no_states():
+    """`ab.Network` checks the game before its first batch, which images know too."""
+    state = ab.games.load("tic_tac_toe").start()
+
+    def function(seen):
+        flat = seen.reshape(len(seen), -1)
+        return flat[:, :9], flat[:, :2]
+
+    result = ab.search(state, simulations=20, evaluator=ab.Symmetric(ab.Network(function), "all"))
+    assert result.visits.sum() == 20
+
+
 def test_unlikely_actions_stay_possible():
     """Probabilities of e^-2000 are 0 in floating point, their logarithms are not."""
     state = ab.games.load("tic_tac_toe").start()

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from anabranch.errors import EvaluatorError
 from anabranch.evaluate.batch import Batch
+from anabranch.evaluate.rows import game_of
 from anabranch.evaluate.seats import View, checked_view, seated
 from anabranch.game.game import Game
 
@@ -39,7 +40,7 @@ class NetworkEvaluator(ABC):
     def evaluate(self, batch: Batch) -> tuple[Any, Any]:
         """Return (logits, values in seat order) of a batch."""
         if not self._checked:
-            self.check(batch.states[0].game)
+            self.check(game_of(batch))
             self._checked = True
         if not batch.joint:
             logits, values = self._ask(batch.observations)

@@ -24,8 +24,8 @@ class Onnx(NetworkEvaluator):
     """A network in an ONNX file, or in its bytes, as an evaluator.
 
     It takes float32 observations `[batch, …]` and gives logits `[batch, A]` and values `[batch, P]`, by these names or
-    in this order; `view` is as `ab.Torch` takes it. One thread is the usual number: a search has other work for the
-    rest, and more of them may change the last digits.
+    in this order; `view` is as `ab.Torch` takes it. One thread is the usual number, 0 is as many as onnxruntime would
+    use: a search has other work for the rest, and more of them may change the last digits.
     """
 
     model: str | os.PathLike[str] | bytes = field(repr=False)
@@ -37,8 +37,8 @@ class Onnx(NetworkEvaluator):
 
     def __post_init__(self) -> None:
         self.view = checked_view(self.view)
-        if not 1 <= self.threads <= MOST_THREADS:
-            raise UsageError(f"threads must lie between 1 and {MOST_THREADS}, found {self.threads}")
+        if not 0 <= self.threads <= MOST_THREADS:
+            raise UsageError(f"threads must lie between 0 and {MOST_THREADS}, found {self.threads}")
         self.file = "bytes" if isinstance(self.model, bytes) else Path(self.model).name
         data = self.model if isinstance(self.model, bytes) else read_file(self.model, LARGEST)
         self.sha256 = hashlib.sha256(data).hexdigest()[:16]

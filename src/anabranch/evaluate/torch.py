@@ -26,8 +26,9 @@ class Torch(NetworkEvaluator):
 
     The module runs without gradients and in evaluation mode, and is left in the mode it was found in. `device` moves it
     there; `autocast` ("bfloat16" or "float16") computes with fewer digits; `channels_last` lays out convolutions as
-    most processors like them; `threads` are those torch may use meanwhile, all it would anyway if left out. `view` says
-    how the module speaks: "mover" for values of (me, next, …), "seats" for player 0 first, "scalar" for the mover's
+    most processors like them; `threads` are those torch may use on the processor, 0 for as many as it would: one is the
+    usual number, since threads that wait for each other stall where others want the cores too. `view` says how the
+    module speaks: "mover" for values of (me, next, …), "seats" for player 0 first, "scalar" for the mover's
     value alone in a game of two players where one wins what the other loses.
     """
 
@@ -35,7 +36,7 @@ class Torch(NetworkEvaluator):
     device: str | None = None
     autocast: str | None = None
     channels_last: bool = False
-    threads: int | None = None
+    threads: int = 1
     view: View = "mover"
     file: str | None = field(default=None, kw_only=True)  # where the module came from, for its name
 
@@ -46,8 +47,8 @@ class Torch(NetworkEvaluator):
             raise UsageError(f"Torch takes a torch.nn.Module, found {type(self.module).__name__}")
         if self.autocast is not None and self.autocast not in AUTOCAST:
             raise UnknownNameError("kind of autocast", str(self.autocast), AUTOCAST)
-        if self.threads is not None and not 1 <= self.threads <= MOST_THREADS:
-            raise UsageError(f"threads must lie between 1 and {MOST_THREADS}, found {self.threads}")
+        if not 0 <= self.threads <= MOST_THREADS:
+            raise UsageError(f"threads must lie between 0 and {MOST_THREADS}, found {self.threads}")
         if self.device is not None:
             try:
                 self.module.to(self.device)
@@ -113,8 +114,10 @@ class Torch(NetworkEvaluator):
     def name(self) -> str:
         """What the same opinions are called everywhere: the file (which `evaluate.load` reads) or class, and a hash."""
         told = [f"sha256={self.sha256}"]
-        settings = ("device", "autocast", "channels_last", "threads")
+        settings = ("device", "autocast", "channels_last")
         told += [f"{key}={str(getattr(self, key)).lower()}" for key in settings if getattr(self, key)]
+        if self.threads != 1:
+            told.append(f"threads={self.threads}")
         if self.view != "mover":
             told.append(f"view={self.view}")
         return f"{self.file or type(self.module).__qualname__}:{','.join(told)}"
@@ -140,12 +143,12 @@ def evaluating(module: nn.Module) -> Iterator[None]:
 
 
 @contextmanager
-def _limited(threads: int | None) -> Iterator[None]:
+def _limited(threads: int) -> Iterator[None]:
     """Let torch use so many threads meanwhile; the number is the process's, so it is put back."""
     import torch
 
     usual = torch.get_num_threads()
-    if threads is None or threads == usual:
+    if threads in (0, usual):
         yield
         return
     torch.set_num_threads(threads)

@@ -97,6 +97,7 @@ class Forest {
     Search* root = nullptr;
   };
 
+  static constexpr std::uint64_t kLongTurn = 256;  // waves after which somebody looks up from the work
   static constexpr std::uint64_t kTurn = 16;  // waves before the next root's turn, where the clock decides
 
   struct Work {
@@ -165,15 +166,26 @@ class Forest {
   };
 
  public:
-  // Let every root search on until it asks or has reached its goal, on as many threads as a team has (nullptr: this one); 1 for
-  // those that ask. If a game failed, the failure of the first root that failed is thrown.
-  static std::vector<char> gather(const std::vector<Search*>& roots, const std::vector<std::uint64_t>& goals, bool late, Team* team) {
-    std::vector<char> asks(roots.size(), 0);
+  // What a root does after a turn: it asks, it waits for answers or is done, or it was only interrupted.
+  enum class After : std::uint8_t { rests, asks, goes_on };
+
+  // Let every root search on until it asks or has reached its goal, or for so many waves: they may go on for long without a
+  // question. On as many threads as a team has (nullptr: this one). If a game failed, the failure of the first root that
+  // failed is thrown.
+  static std::vector<After> gather(const std::vector<Search*>& roots, const std::vector<std::uint64_t>& goals, bool late, Team* team) {
+    std::vector<After> after(roots.size(), After::rests);
     each(roots, team, [&](std::size_t i) {
-      asks[i] = roots[i]->proceed(goals[i], late, [] { return true; });
-      if (asks[i]) roots[i]->handed_out();
+      std::uint32_t waves = kLongTurn;
+      const auto more = [&] { return waves-- > 0; };
+      Search& root = *roots[i];
+      if (root.proceed(goals[i], late, more)) {
+        root.handed_out();
+        after[i] = After::asks;
+      } else if (!late && !root.in_flight() && !root.over() && root.root_visits() < goals[i]) {
+        after[i] = After::goes_on;
+      }
     });
-    return asks;
+    return after;
   }
 
   // Do something to every root; whatever goes wrong, undo the root's waves and throw the failure of the first root that failed.

@@ -230,11 +230,8 @@ class Search : public Walker {
   template <class More>
   bool proceed_alone(std::uint64_t goal, bool late, More& more) {
     for (;;) {
-      if (!waves_.empty()) {
-        if (!wave_->asked.empty()) return !wave_->waits;
-      } else if (!begin_alone(goal, late, more)) {
-        return false;
-      }
+      if (waves_.empty() && !begin_alone(goal, late, more)) return false;
+      if (!wave_->asked.empty()) [[unlikely]] return !wave_->waits;  // also the question about the root
       if (proceed_path()) return true;
       waves_.pop_back();
     }

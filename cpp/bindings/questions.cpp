@@ -157,85 +157,97 @@ class Questions {
   nb::list states_, owners_;
 };
 
-// Threads that stay for the next wave.
-struct BoundTeam {
-  explicit BoundTeam(std::size_t members) : team(members > 1 ? std::make_unique<Team>(members) : nullptr) {}
-  std::unique_ptr<Team> team;
-};
+// Roots searched together, with questions answered outside; the threads stay from wave to wave.
+class Drive {
+ public:
+  Drive(const nb::list& searches, std::vector<std::uint64_t> goals, std::size_t threads) : owners_(searches), goals_(std::move(goals)) {
+    for (const nb::handle& search : searches) bound_.push_back(nb::cast<BoundSearch*>(search));
+    for (BoundSearch* s : bound_) roots_.push_back(s->search.get());
+    if (goals_.size() != roots_.size()) throw nb::value_error("one goal per search");
+    const bool python = !bound_.empty() && bound_[0]->python;
+    threads = std::min(threads, roots_.size());
+    if (threads > 1 && !python) team_ = std::make_unique<Team>(threads);
+  }
 
-nb::dict failed_root(const Failure& failure, const std::vector<BoundSearch*>& searches) {
-  std::size_t root = 0;
-  while (root < searches.size() && searches[root]->search.get() != failure.search) ++root;
-  nb::dict told = report(failure, *searches[root]);
-  told["root"] = root;
-  for (BoundSearch* s : searches) s->forget();
-  return told;
-}
-
-// Run something on all searches without the GIL (unless their rules are Python); a report of what failed, or None.
-template <class Action>
-nb::object attempt(const std::vector<BoundSearch*>& searches, const Action& action) {
-  std::optional<Failure> failed;
-  {
-    const Busy busy(searches);
-    const nb::gil_scoped_release release;
-    try {
-      action();
-    } catch (const Failure& failure) {
-      failed = failure;
+  // Let all roots go on until they ask: (what they ask or None, whether there is more to do without answers, a report or None).
+  nb::tuple gather(bool late) {
+    std::vector<Forest::After> after;
+    nb::object told = attempt(bound_, [&] { after = Forest::gather(roots_, goals_, late, team_.get()); });
+    if (!told.is_none()) return nb::make_tuple(nb::none(), false, told);
+    std::unique_ptr<Questions> made;
+    bool more = false;
+    for (std::size_t i = 0; i < roots_.size(); ++i) {
+      more |= after[i] == Forest::After::goes_on;
+      if (after[i] != Forest::After::asks) continue;
+      if (!made) made = std::make_unique<Questions>(*bound_[i]->verbs, bound_[i]->python && bound_[i]->python->numbered());
+      made->add(i, *bound_[i]);
     }
+    if (!made) return nb::make_tuple(nb::none(), more, nb::none());
+    return nb::make_tuple(nb::cast(made.release(), nb::rv_policy::take_ownership), more, nb::none());
   }
-  return failed ? nb::object(failed_root(*failed, searches)) : nb::none();
-}
 
-// (Questions or None, the searches with no wave in flight and nothing left to do, a report or None).
-nb::tuple gather(const std::vector<BoundSearch*>& searches, const std::vector<std::uint64_t>& goals, bool late, BoundTeam& team) {
-  if (goals.size() != searches.size()) throw nb::value_error("one goal per search");
-  std::vector<Search*> roots;
-  for (BoundSearch* s : searches) roots.push_back(s->search.get());
-  const bool python = !searches.empty() && searches[0]->python;
-  std::vector<char> asks;
-  nb::object told = attempt(searches, [&] { asks = Forest::gather(roots, goals, late, python ? nullptr : team.team.get()); });
-  if (!told.is_none()) return nb::make_tuple(nb::none(), told);
-  std::unique_ptr<Questions> made;
-  for (std::size_t i = 0; i < searches.size(); ++i) {
-    if (!asks[i]) continue;
-    if (!made) made = std::make_unique<Questions>(roots[i]->graph().rules, searches[i]->python && searches[i]->python->numbered());
-    made->add(i, *searches[i]);
-  }
-  if (!made) return nb::make_tuple(nb::none(), nb::none());
-  return nb::make_tuple(nb::cast(made.release(), nb::rv_policy::take_ownership), nb::none());
-}
-
-// Hand answers to the searches that asked: logits [rows, wide] or None, values [rows, players]. A report, or None.
-nb::object answer(const std::vector<BoundSearch*>& searches, const Questions& questions, const std::optional<Doubles>& logits,
-                  const Doubles& values, BoundTeam& team) {
-  std::vector<Search*> roots;
-  std::vector<std::size_t> starts;
-  std::vector<BoundSearch*> bound;
-  std::size_t at = 0;
-  for (const Questions::Root& root : questions.roots) {
-    bound.push_back(searches.at(root.index));
-    roots.push_back(bound.back()->search.get());
-    if (roots.back()->questions() != root.count) throw nb::value_error("these questions are no longer open");
-    starts.push_back(at);
-    at += root.count;
-  }
-  const std::size_t players = roots.empty() ? 1 : roots[0]->graph().players;
-  const std::size_t wide = logits && at ? logits->size() / at : 0;
-  if (values.size() != at * players || (logits && logits->size() != at * wide)) throw nb::value_error("one row of logits and values per question");
-  const bool python = !bound.empty() && bound[0]->python;
-  return attempt(bound, [&] {
-    Forest::each(roots, python ? nullptr : team.team.get(), [&](std::size_t i) {
-      roots[i]->answer(wide ? logits->data() + starts[i] * wide : nullptr, wide, values.data() + starts[i] * players);
+  // Hand answers to the roots that asked: logits [rows, wide] or None, values [rows, players]. A report, or None.
+  nb::object answer(const Questions& questions, const std::optional<Doubles>& logits, const Doubles& values) {
+    std::vector<Search*> roots;
+    std::vector<std::size_t> starts;
+    std::vector<BoundSearch*> bound;
+    std::size_t at = 0;
+    for (const Questions::Root& root : questions.roots) {
+      bound.push_back(bound_.at(root.index));
+      roots.push_back(roots_[root.index]);
+      if (idle(*bound.back()).questions() != root.count) throw nb::value_error("these questions are no longer open");
+      starts.push_back(at);
+      at += root.count;
+    }
+    const std::size_t players = roots.empty() ? 1 : roots[0]->graph().players;
+    const std::size_t wide = logits && at ? logits->size() / at : 0;
+    if (values.size() != at * players || (logits && logits->size() != at * wide)) throw nb::value_error("one row of logits and values per question");
+    return attempt(bound, [&] {
+      Forest::each(roots, team_.get(), [&](std::size_t i) {
+        roots[i]->answer(wide ? logits->data() + starts[i] * wide : nullptr, wide, values.data() + starts[i] * players);
+      });
     });
-  });
-}
+  }
+
+  int traverse(visitproc visit, void* arg) const {
+    Py_VISIT(owners_.ptr());
+    return 0;
+  }
+  void clear() { owners_ = nb::list(); }
+
+ private:
+  // Do something to searches without the GIL, which rules in Python take again; a report of what failed, or None.
+  template <class Action>
+  nb::object attempt(const std::vector<BoundSearch*>& searches, const Action& action) {
+    std::optional<Failure> failed;
+    {
+      const Busy busy(searches);
+      const nb::gil_scoped_release release;
+      try {
+        action();
+      } catch (const Failure& failure) {
+        failed = failure;
+      }
+    }
+    if (!failed) return nb::none();
+    std::size_t root = 0;
+    while (roots_[root] != failed->search) ++root;
+    nb::dict told = report(*failed, *bound_[root]);
+    told["root"] = root;
+    for (BoundSearch* s : bound_) s->forget();
+    return told;
+  }
+
+  nb::list owners_;
+  std::vector<BoundSearch*> bound_;
+  std::vector<Search*> roots_;
+  std::vector<std::uint64_t> goals_;
+  std::unique_ptr<Team> team_;
+};
 
 }  // namespace
 
 void bind_questions(nb::module_& m) {
-  nb::class_<BoundTeam>(m, "Team", "Threads that search roots together.").def(nb::init<std::size_t>(), nb::arg("members"));
   nb::class_<Questions>(m, "Questions", "States that need opinions, as columns.")
       .def("__len__", &Questions::rows)
       .def_prop_ro("records", &Questions::records, nb::sig("def records(self) -> numpy.typing.NDArray[numpy.uint8]"))
@@ -255,12 +267,14 @@ void bind_questions(nb::module_& m) {
            nb::sig("def observe(self, joint: bool) -> tuple[numpy.typing.NDArray[numpy.float32], int]"))
       .def("legal", &Questions::legal, nb::arg("joint"),
            nb::sig("def legal(self, joint: bool) -> tuple[numpy.typing.NDArray[numpy.bool_], int]"));
-  m.def("gather", &gather, nb::arg("searches"), nb::arg("goals"), nb::arg("late"), nb::arg("team"),
-        nb::sig("def gather(searches: Sequence[Search], goals: Sequence[int], late: bool, team: Team) -> "
-                "tuple[Questions | None, dict[str, object] | None]"),
-        "Let searches go on until they ask: (what they ask, a report of what failed).");
-  m.def("answer", &answer, nb::arg("searches"), nb::arg("questions"), nb::arg("logits").none(), nb::arg("values"), nb::arg("team"),
-        nb::sig("def answer(searches: Sequence[Search], questions: Questions, logits: numpy.typing.NDArray[numpy.float64] | None, "
-                "values: numpy.typing.NDArray[numpy.float64], team: Team) -> dict[str, object] | None"),
-        "Give searches the opinions they asked for; a report of what failed.");
+  nb::class_<Drive>(m, "Drive", nb::type_slots(Collected<Drive>::slots), "Roots searched together, with questions answered outside.")
+      .def(nb::init<const nb::list&, std::vector<std::uint64_t>, std::size_t>(), nb::arg("searches"), nb::arg("goals"), nb::arg("threads"),
+           nb::sig("def __init__(self, searches: list[Search], goals: Sequence[int], threads: int) -> None"))
+      .def("gather", &Drive::gather, nb::arg("late"),
+           nb::sig("def gather(self, late: bool) -> tuple[Questions | None, bool, dict[str, object] | None]"),
+           "Go on until roots ask: (what they ask, whether there is more to do without answers, a report of what failed).")
+      .def("answer", &Drive::answer, nb::arg("questions"), nb::arg("logits").none(), nb::arg("values"),
+           nb::sig("def answer(self, questions: Questions, logits: numpy.typing.NDArray[numpy.float64] | None, "
+                   "values: numpy.typing.NDArray[numpy.float64]) -> dict[str, object] | None"),
+           "Give roots the opinions they asked for; a report of what failed.");
 }

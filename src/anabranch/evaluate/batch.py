@@ -30,7 +30,7 @@ class Batch:
     def __len__(self) -> int:
         return len(self.states)
 
-    @property
+    @cached_property
     def game(self) -> Game:
         """The game of the first state; others may be instances with other contents, but of equal sizes."""
         return self.states[0].game

@@ -84,7 +84,7 @@ class State:
 
         A joint action has one entry per acting player in seat order, or one per player with ab.IDLE for the others.
         """
-        following, rewards = self.game.rules.step(self.data, self._row(action))
+        following, rewards = self.game.rules.step(self.data, self.row_of(action))
         return State(self.game, following), np.array(rewards, dtype=np.float64)
 
     def draw(self, seed: int, moment: int = 0) -> int:
@@ -132,7 +132,7 @@ class State:
             raise UsageError(f"{self.game.name} is an object game: its nodes are numbered by the path that made them")
         return key_of_bytes(self.key)
 
-    def _row(self, action: int | Sequence[int]) -> list[int]:
+    def row_of(self, action: int | Sequence[int]) -> list[int]:
         """Check an action and spread it over all players."""
         turn, players = self.turn_bits, self.game.players
         if turn == OVER:

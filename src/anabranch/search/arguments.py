@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
@@ -12,6 +13,7 @@ from anabranch.game.state import State
 from anabranch.search.config import Exp3, MatrixGame, Puct, RegretMatching, SearchConfig, Ucb1
 
 Keep: TypeAlias = Literal["graph", "evaluations", "nothing"]
+Budgets: TypeAlias = int | Sequence[int]
 FOREVER = 2**31 - 2  # the most visits a node counts
 DEFAULT = SearchConfig()
 
@@ -54,6 +56,10 @@ def check_budget(simulations: Any, visits: Any, seconds: Any) -> None:
     """Refuse what is not one budget: a whole number of simulations or visits, or a time."""
     if type(simulations) is int and 0 <= simulations <= FOREVER and visits is None and seconds is None:
         return  # as nearly always
+    if isinstance(simulations, Sequence) and not isinstance(simulations, str):  # one number for each root
+        for each in simulations or [None]:
+            check_budget(each, visits, seconds)
+        return
     given = {"simulations": simulations, "visits": visits, "seconds": seconds}
     given = {name: value for name, value in given.items() if value is not None}
     if len(given) == 1 and all(_is_budget(name, value) for name, value in given.items()):

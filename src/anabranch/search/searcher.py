@@ -13,17 +13,31 @@ import numpy as np
 
 from anabranch import _native
 from anabranch.errors import UsageError
-from anabranch.evaluate.batch import Batch, as_evaluator, opinions
+from anabranch.evaluate.batch import Batch, as_evaluator
 from anabranch.evaluate.native import Rollout
 from anabranch.game.game import Game
 from anabranch.game.state import State
-from anabranch.search.arguments import FOREVER, check_budget, checked_config, checked_game, checked_state
-from anabranch.search.config import SearchConfig
-from anabranch.search.failure import raise_failure, reported, spelled
+from anabranch.game.words import acting
+from anabranch.search.arguments import (
+    FOREVER,
+    Budgets,
+    Keep,
+    check_budget,
+    checked_config,
+    checked_game,
+    checked_keep,
+    checked_state,
+)
+from anabranch.search.config import PlayoutCap, RootNoise, SearchConfig
+from anabranch.search.draws import Draws, Purpose
+from anabranch.search.drive import Drive
+from anabranch.search.failure import raise_failure, reported
 from anabranch.search.graph import Graph
 from anabranch.search.native import native_config, native_evaluator, native_rules, supported
+from anabranch.search.policies import capped
 from anabranch.search.reference import Reference
 from anabranch.search.result import Result
+from anabranch.search.root_noise import noised_priors
 
 
 class Root:
@@ -37,6 +51,7 @@ class Root:
         self.native = reported(state, _native.Search, rules, config, evaluator, stream, state.data, owner)
         self.simulations = 0
         self.seconds = 0.0
+        self.explores = True  # whether noise and forced playouts are used, where the settings have them
         self.running = threading.Lock()
 
     @property
@@ -48,6 +63,47 @@ class Root:
     def result(self) -> Result:
         """What the searches so far found."""
         return self.graph.result(self.simulations, self.seconds)
+
+    @property
+    def root_number(self) -> int:
+        """How often the root moved on."""
+        return int(self.native.root_number)
+
+    @property
+    def draws(self) -> Draws:
+        """The random numbers of this root, of which moving on makes others."""
+        return Draws(self.searcher.config.seed, self.stream, self.root_number)
+
+    def advance(self, action: int | Sequence[int], *, keep: Keep = "graph") -> None:
+        """Make the state after an action, a joint action or an outcome the root.
+
+        `keep` says what stays of what was found below it: the `graph` with all visits; the `evaluations`, so that no
+        state is asked about again while visits are counted anew; `nothing`. What cannot be reached any more is freed.
+        """
+        checked_keep(keep)
+        if not self.running.acquire(blocking=False):
+            raise UsageError("this root is being searched; wait for the run to end")
+        try:
+            following, _ = self.state.step(action)
+            row = self.state.row_of(action)
+            reported(self.state, self.native.advance, row, following.data, keep)
+            self.state = following
+            self.simulations, self.seconds = 0, 0.0
+        finally:
+            self.running.release()
+
+    def put_noise(self, noise: RootNoise) -> None:
+        """Mix noise into the root's priors; clean ones return when the root moves on."""
+        priors = reported(self.state, self.native.root_priors)
+        if priors:
+            seats = acting(self.state.turn_bits)
+            key = int(self.native.columns()["key"][0])
+            self.native.set_root_priors(noised_priors(priors, seats, noise, self.draws, key))
+
+    def use_cap(self, cap: PlayoutCap) -> int:
+        """Decide by seed and root number whether this is a full search; how many simulations it gets."""
+        simulations, self.explores = capped(cap, self.draws.key(Purpose.CAP, 0, 0, 0))
+        return simulations
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write all that was found to a file, checksummed; `Searcher.load` brings it back, to be searched on."""
@@ -75,6 +131,8 @@ class Searcher:
         self._translations: dict[tuple[int, int], tuple[Game, tuple[Any, Any, Any]]] = {}
         self.native = self.translated(game)[2].native
         self._streams = 0
+        self._asking: Drive | None = None
+        self._before: list[int] = []
 
     def translated(self, game: Game, hash_bits: int = 64) -> tuple[Any, Any, Any, Any]:
         """Return rules, settings, evaluator and its owner as the engine takes them; settings are made once a game."""
@@ -119,54 +177,95 @@ class Searcher:
         self,
         roots: Sequence[Root] | Root,
         *,
-        simulations: int | None = None,
+        simulations: Budgets | None = None,
         visits: int | None = None,
         seconds: float | None = None,
     ) -> list[Result]:
         """Search every root: so many simulations more, or until it has so many visits, or for so many seconds.
 
-        An exception in the game or the evaluator comes out as it was raised; every graph is then as it was before the
-        playout in which it happened, and the next run goes on from there.
+        `simulations` may be one number per root. Without a budget `SearchConfig.cap` decides root by root. An exception
+        in the game or the evaluator comes out as it was raised; every graph is then as it was before the waves in
+        flight, and the next run goes on from there.
         """
-        roots = [roots] if isinstance(roots, (Root, State)) else list(roots)
+        chosen = self._checked(roots)
+        if simulations is visits is seconds is None and self.config.cap is not None:
+            simulations = [root.use_cap(self.config.cap) for root in chosen]
         check_budget(simulations, visits, seconds)
+        self._take(chosen)
+        try:
+            self._run(chosen, self._goals(chosen, simulations, visits), seconds)
+            return [root.result for root in chosen]
+        finally:
+            self._give_back(chosen)
+
+    def _checked(self, given: Sequence[Root] | Root) -> list[Root]:
+        roots = [given] if isinstance(given, (Root, State)) else list(given)
         if len({id(root) for root in roots}) < len(roots):
             raise UsageError("a root was given twice")
-        taken: list[Root] = []
-        try:
-            for root in roots:
-                if not isinstance(root, Root):
-                    raise UsageError(
-                        "run takes roots, which keep what was found: searcher.run(searcher.root(state), …)"
-                    )
-                if root.searcher is not self:
-                    raise UsageError("a root belongs to the searcher that made it; this one was made by another")
-                if not root.running.acquire(blocking=False):
-                    raise UsageError("this root is being searched; wait for the run to end")
-                taken.append(root)
-            self._run(roots, simulations, visits, seconds)
-            return [root.result for root in roots]
-        finally:
-            for root in taken:
-                root.running.release()
+        for root in roots:
+            if not isinstance(root, Root):
+                raise UsageError("run takes roots, which keep what was found: searcher.run(searcher.root(state), …)")
+            if root.searcher is not self:
+                raise UsageError("a root belongs to the searcher that made it; this one was made by another")
+        return roots
 
-    def _run(self, roots: list[Root], simulations: int | None, visits: int | None, seconds: float | None) -> None:
+    @staticmethod
+    def _take(roots: Sequence[Root]) -> None:
+        """Keep others away from roots until `_give_back`."""
+        taken: list[Root] = []
+        for root in roots:
+            if not root.running.acquire(blocking=False):
+                for other in taken:
+                    other.running.release()
+                raise UsageError("this root is being searched; wait for the run to end")
+            taken.append(root)
+
+    @staticmethod
+    def _give_back(roots: Sequence[Root]) -> None:
+        for root in roots:
+            root.running.release()
+
+    def _run(self, roots: list[Root], goals: list[int], seconds: float | None) -> None:
         before = [root.native.root_visits for root in roots]
-        goals = [
-            min(FOREVER, done + simulations) if simulations is not None else FOREVER if visits is None else visits
-            for done in before
-        ]
         started = time.perf_counter()
+        deadline = None if seconds is None else started + seconds
         try:
+            self._prepare(roots)
             if self.native:
                 self._run_native(roots, goals, seconds)
             else:
-                self._run_asking(roots, goals, None if seconds is None else started + seconds)
+                self._drive(roots, goals, deadline).run(self.evaluator, self.config.depth)
         finally:
             elapsed = time.perf_counter() - started
             for root, visits_before in zip(roots, before, strict=True):
                 root.simulations = root.native.root_visits - visits_before
                 root.seconds = elapsed
+
+    def _goals(self, roots: list[Root], simulations: Budgets | None, visits: int | None) -> list[int]:
+        """Return how many visits every root is to have."""
+        if simulations is None:
+            return [FOREVER if visits is None else visits] * len(roots)
+        each = [simulations] * len(roots) if isinstance(simulations, (int, np.integer)) else list(simulations)
+        return [min(FOREVER, root.native.root_visits + more) for root, more in zip(roots, each, strict=True)]
+
+    def _prepare(self, roots: list[Root]) -> None:
+        """Ask about roots that need priors to put noise on, and let them explore, or not."""
+        noise, forced = self.config.noise, self.config.forced
+        if noise is None and forced is None:
+            return
+        exploring = [root for root in roots if root.explores]
+        if exploring:
+            if self.native:
+                self._run_native(exploring, [0] * len(exploring), None)
+            else:
+                self._drive(exploring, [0] * len(exploring), None).run(self.evaluator, 1)
+        for root in roots:
+            if noise is not None and root.explores and not root.native.noised:
+                root.put_noise(noise)
+            root.native.set_forced(forced.k if forced is not None and root.explores else 0.0)
+
+    def _drive(self, roots: list[Root], goals: list[int], deadline: float | None) -> Drive:
+        return Drive(roots, goals, threads=self.threads, deadline=deadline)
 
     def _run_native(self, roots: list[Root], goals: list[int], seconds: float | None) -> None:
         _, failure = _native.run([root.native for root in roots], goals, seconds, self.threads)
@@ -174,65 +273,85 @@ class Searcher:
             report: dict[str, Any] = failure
             raise_failure(report, roots[report["root"]].state)
 
-    def _run_asking(self, roots: list[Root], goals: list[int], deadline: float | None) -> None:
-        """Let all roots walk to a leaf, ask the evaluator about all leaves at once, and so on."""
-        begin = [True] * len(roots)
+    # The same, driven by the caller
+
+    def ask(
+        self,
+        roots: Sequence[Root] | Root | None = None,
+        *,
+        simulations: Budgets | None = None,
+        visits: int | None = None,
+    ) -> Batch | None:
+        """Search on until opinions are needed, and return the states they are needed about; None when all is done.
+
+        The first call names roots and a budget, as `run` does; later calls go on with them. With a `depth` above 1 as
+        many batches may be asked for before the oldest is told; None then means that something must be told first.
+        """
+        if roots is not None or simulations is not None or visits is not None:
+            if self._asking is not None:
+                raise UsageError("a search is under way: ask() without arguments goes on with it, drop() ends it")
+            self._begin_asking(roots, simulations, visits)
+        elif self._asking is None:
+            raise UsageError("say what to search first: searcher.ask(roots, simulations=400)")
+        assert self._asking is not None
+        if len(self._asking.asked) >= self.config.depth:
+            raise UsageError(
+                f"{len(self._asking.asked)} asked and not told, as many as SearchConfig.depth allows: call tell() first"
+            )
         try:
-            while True:
-                asked: list[tuple[int, list[tuple[Any, int]]]] = []
-                for number, root in enumerate(roots):
-                    rows = self._walk(root, goals[number], begin[number], deadline)
-                    begin[number] = not rows
-                    if rows:
-                        asked.append((number, rows))
-                if not asked:
-                    return
-                self._answer(roots, asked)
+            batch = self._asking.ask()
         except BaseException:
-            for root in roots:
-                root.native.undo()
+            self._end_asking()
             raise
+        if batch is None and not self._asking.asked:
+            self._end_asking()
+        return batch
 
-    def _walk(self, root: Root, goal: int, begin: bool, deadline: float | None) -> list[tuple[Any, int]]:
-        """Go on with a root until it asks or is done; finished playouts are followed by new ones."""
-        while True:
-            if begin and root.native.ready:
-                late = deadline is not None and time.perf_counter() >= deadline
-                if root.native.over or root.native.root_visits >= goal or late:
-                    return []
-            rows = root.native.proceed(begin)
-            if isinstance(rows, dict):
-                raise_failure(rows, root.state)
-            if rows:
-                return list(rows)
-            begin = True
+    def tell(self, logits: Any, values: Any) -> None:
+        """Give the opinions about the oldest batch asked for and not told yet; checked as an evaluator's are.
 
-    def _answer(self, roots: list[Root], asked: list[tuple[int, list[tuple[Any, int]]]]) -> None:
-        states = [State(roots[number].state.game, data) for number, rows in asked for data, _ in rows]
-        keys = [key for _, rows in asked for _, key in rows]
-        seeds = [roots[number].native.evaluation_seed for number, rows in asked for _ in rows]
+        An answer that is refused drops all waves in flight and ends the search; graphs are as before those waves.
+        """
+        if self._asking is None:
+            raise UsageError("nothing was asked: call ask() first")
         try:
-            said = opinions(self.evaluator, Batch(states, keys, seeds))
-        except BaseException as error:
-            lines = "; ".join(spelled(roots[number].native.line()) for number, _ in asked[:3])
-            more = f"; and {len(asked) - 3} more" if len(asked) > 3 else ""
-            error.add_note(f"while evaluating {len(states)} states; actions from the root: {lines}{more}")
+            self._asking.tell(logits, values)
+        except BaseException:
+            self._end_asking()
             raise
-        at = 0
-        for number, rows in asked:
-            mine, here = said[at : at + len(rows)], states[at : at + len(rows)]
-            at += len(rows)
-            game = roots[number].state.game
-            logits: list[Any] = []
-            for opinion, state in zip(mine, here, strict=True):
-                table = None
-                if opinion.logits is not None:
-                    assert isinstance(state.turn, tuple)
-                    table = np.zeros((game.players, game.actions))
-                    table[list(state.turn)] = opinion.logits
-                logits.append(table)
-            values = np.array([opinion.values for opinion in mine])
-            reported(roots[number].state, roots[number].native.answer, logits, values)
+
+    def drop(self) -> None:
+        """End a search begun by `ask`; waves that were not told are forgotten."""
+        if self._asking is not None:
+            self._asking.drop()
+            self._end_asking()
+
+    def _begin_asking(self, roots: Sequence[Root] | Root | None, simulations: Budgets | None, visits: int | None) -> None:
+        if roots is None:
+            raise UsageError("say which roots to search: searcher.ask(roots, simulations=400)")
+        if self.native:
+            raise UsageError(
+                f"{self.evaluator} runs inside the engine and is not asked from outside; to answer yourself, make the "
+                f"searcher with any other evaluator"
+            )
+        chosen = self._checked(roots)
+        check_budget(simulations, visits, None)
+        self._take(chosen)
+        try:
+            self._prepare(chosen)
+            goals = self._goals(chosen, simulations, visits)
+            self._before = [root.native.root_visits for root in chosen]
+            self._asking = self._drive(chosen, goals, None)
+        except BaseException:
+            self._give_back(chosen)
+            raise
+
+    def _end_asking(self) -> None:
+        assert self._asking is not None
+        roots, self._asking = self._asking.roots, None
+        for root, before in zip(roots, self._before, strict=True):
+            root.simulations, root.seconds = root.native.root_visits - before, 0.0
+        self._give_back(roots)
 
 
 def search(

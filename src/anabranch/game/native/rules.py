@@ -126,10 +126,14 @@ class NativeRules:
             self._repeat("event", data)
         return words
 
-    def observe(self, data: bytes, player: int) -> npt.NDArray[np.float32]:
-        if not self._observes:  # compiled apart: rules are ready sooner, and many searches never observe
+    def prepare_to_observe(self) -> None:
+        """Compile `observe`, which is done apart: rules are ready sooner, and many searches never observe."""
+        if not self._observes:
             self._load(("observe",))
             self._observes = True
+
+    def observe(self, data: bytes, player: int) -> npt.NDArray[np.float32]:
+        self.prepare_to_observe()
         planes = np.zeros(self.game.observation, np.float32)
         if not self.native.observe(data, player, planes):
             self._repeat("observe", data, player)

@@ -1,0 +1,111 @@
+"""Waves of many roots whose evaluator is asked outside of the engine: ask, tell, and the loop that does both."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from anabranch import _native
+from anabranch.errors import UsageError
+from anabranch.evaluate.batch import Evaluator, answers, checked
+from anabranch.search.failure import raise_failure, spelled
+from anabranch.search.questions import Questions
+
+if TYPE_CHECKING:
+    from anabranch.search.searcher import Root
+
+
+class Drive:
+    """Roots on their way to their goals. Whatever fails drops all waves in flight: graphs are as before them."""
+
+    def __init__(self, roots: Sequence[Root], goals: Sequence[int], *, threads: int, deadline: float | None = None) -> None:
+        self.roots = list(roots)
+        self._games = [root.state.game for root in roots]
+        self._deadline = deadline
+        self._native: Any = _native.Drive([root.native for root in roots], list(goals), threads)
+        self.asked: deque[Questions] = deque()  # handed out and not answered, the oldest first
+
+    def ask(self) -> Questions | None:
+        """Return what roots need opinions about; None where they must be told something first, or are done."""
+        try:
+            while True:
+                late = self._deadline is not None and time.perf_counter() >= self._deadline
+                questions, more, failure = self._native.gather(late)
+                if failure is not None:
+                    raise_failure(failure, self.roots[failure["root"]].state)
+                if questions is not None:
+                    self.asked.append(Questions(questions, self._games))
+                    return self.asked[-1]
+                if not more:
+                    return None
+        except BaseException:
+            self.drop()
+            raise
+
+    def tell(self, logits: Any, values: Any) -> None:
+        """Answer the oldest questions; an answer that is refused drops the waves."""
+        if not self.asked:
+            raise UsageError("nothing was asked: call ask() first")
+        try:
+            self.answer(*checked(self.asked[0], (logits, values)))
+        except BaseException:
+            self.drop()
+            raise
+
+    def answer(self, logits: Any, values: Any) -> None:
+        """Hand on answers that were checked."""
+        questions = self.asked.popleft()
+        table = None if logits is None else np.ascontiguousarray(logits.reshape(len(questions), -1))
+        failure = self._native.answer(questions.native, table, np.ascontiguousarray(values))
+        if failure is not None:
+            raise_failure(failure, self.roots[failure["root"]].state)
+
+    def drop(self) -> None:
+        """Forget all waves in flight."""
+        self.asked.clear()
+        for root in self.roots:
+            root.native.undo()
+
+    def run(self, evaluator: Evaluator, depth: int) -> None:
+        """Ask an evaluator until all roots are done; with a depth above 1 on a thread of its own, while roots go on."""
+        try:
+            if depth == 1:
+                while (questions := self.ask()) is not None:
+                    self.answer(*self._opinions(evaluator, questions))
+                return
+            with ThreadPoolExecutor(1, "evaluator") as thread:
+                self._overlap(evaluator, depth, thread)
+        except BaseException:
+            self.drop()
+            raise
+
+    def _overlap(self, evaluator: Evaluator, depth: int, thread: ThreadPoolExecutor) -> None:
+        pending: deque[Future[Any]] = deque()
+        try:
+            while True:
+                questions = self.ask() if len(pending) < depth else None
+                if questions is not None:
+                    pending.append(thread.submit(self._opinions, evaluator, questions))
+                elif pending:
+                    self.answer(*pending.popleft().result())
+                else:
+                    return
+        except BaseException:
+            for future in pending:
+                future.cancel()
+            raise
+
+    def _opinions(self, evaluator: Evaluator, questions: Questions) -> tuple[Any, Any]:
+        try:
+            return answers(evaluator, questions)
+        except BaseException as error:
+            asking = questions.native.roots
+            lines = "; ".join(spelled(self.roots[number].native.line()) for number in asking[:3])
+            more = f"; and {len(asking) - 3} more" if len(asking) > 3 else ""
+            error.add_note(f"while evaluating {len(questions)} states; actions from the root: {lines}{more}")
+            raise

@@ -271,7 +271,8 @@ class Search : public Walker {
 
   // Whether a wave may be selected behind those in flight; the question about the root is one without paths.
   bool has_room() const {
-    return waves_.empty() || (waves_.size() < config_.depth && waves_.back()->count > 0 && waves_.back()->complete());
+    return waves_.empty() ||
+           (waves_.size() < config_.depth && waves_.back()->count > 0 && !waves_.front()->landing && waves_.back()->complete());
   }
 
   std::uint64_t flying() const {
@@ -314,6 +315,7 @@ class Search : public Walker {
   void land() {
     Wave& wave = *waves_.front();
     wave_ = &wave;
+    wave.landing = true;
     if (wave.first_prior == SIZE_MAX) wave.first_prior = graph_.priors.size();
     for (const auto& [node, entry] : wave.remembered) recall(node, entry);
     wave.remembered.clear();
@@ -450,7 +452,7 @@ class Search : public Walker {
   void explicit_priors() {
     Node& root = graph_.nodes[0];
     if (root.priors != kNone) return;
-    if (root.choices == 0) {
+    if (root.acting == 1 && root.choices == 0) {
       load(0);
       root.choices = static_cast<std::uint32_t>(position_.count_choices(root.mover));
     }

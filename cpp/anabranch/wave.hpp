@@ -69,6 +69,7 @@ struct Wave {
   std::size_t count = 0;
   std::vector<Request> asked;
   std::vector<std::pair<NodeId, std::uint32_t>> remembered;  // nodes whose opinion is known from before an advance
+  bool landing = false;  // whether its answers are being used; then nothing else begins before it is backed up
   bool waits = false;  // whether somebody outside was given the questions
   std::vector<double> logits, values;  // the answers, used when the wave lands: waves selected before must not see them
   std::size_t answers = 0, wide = 0;   // how many there are; logits of each
@@ -94,6 +95,7 @@ struct Wave {
     count = 0;
     asked.clear();
     remembered.clear();
+    landing = false;
     waits = false;
     answers = 0;
     first_prior = SIZE_MAX;

@@ -72,9 +72,9 @@ def board_of(state):
 @pytest.mark.parametrize(
     ("game", "plies"),
     [
-        (Go(5), 5000),
-        (Go(4), 4000),
-        (Go(3).interpreted(), 500),
+        (Go(5).interpreted(), 700),
+        (Go(4), 8000),
+        (Go(3).interpreted(), 1500),
         (Go(2).interpreted(), 200),
         (Go(9).interpreted(), 120),  # more points than a word has bits
         (Go(11, plies=70).interpreted(), 70),  # more cells than a byte counts
@@ -108,10 +108,10 @@ def test_random_play_equals_the_plain_telling(game, plies):
         assert passes == 2 or ply == game.plies
         result = np.sign(plain_lead(board, size) - game.komi)
         assert rewards.tolist() == [result, -result]
-    assert size > 5 or min(refused.values()) > 0, refused
+    assert size > 4 or min(refused.values()) > 0, refused
 
 
-@pytest.mark.parametrize(("size", "plies", "compiled"), [(5, 7000, True), (4, 4000, True), (9, 100, False)])
+@pytest.mark.parametrize(("size", "plies", "compiled"), [(4, 10_000, True), (5, 600, False), (9, 100, False)])
 def test_random_play_equals_open_spiel(size, plies, compiled):
     """Its rows count from the bottom; its games may be longer; a repetition is a draw there and illegal here."""
     pyspiel = pytest.importorskip("pyspiel")
@@ -134,7 +134,7 @@ def test_random_play_equals_open_spiel(size, plies, compiled):
             played += 1
         if theirs.is_terminal():  # two passes; our limit of plies is not one of theirs
             assert rewards.tolist() == theirs.returns()
-    assert size > 5 or repetitions > 0
+    assert size > 4 or repetitions > 0
 
 
 def test_lines_of_play_on_4_by_4():
@@ -370,7 +370,7 @@ def test_the_fewest_plies_of_a_cycle():
     S stones in the chain on the point, E points in the empty regions beside it. Every board of 2×2, and a sample of
     those of 3×3: from all boards the way back is searched for breadth first, either colour moving as it likes.
     """
-    for size, sample, tight in ((2, 57, {4}), (3, 25, {2, 3})):
+    for size, sample, tight in ((2, 57, {4}), (3, 15, {2})):
         waiting: deque[tuple[int, ...]] = deque([(0,) * size**2])
         before: dict[tuple[int, ...], set[tuple[int, ...]]] = {(0,) * size**2: set()}
         while waiting:
@@ -478,7 +478,7 @@ def black_wins(state):
 
 def test_black_wins_2_by_2_by_one_point():
     """Known result of area scoring with positional superko (Tromp); a limit of 8 plies cuts the winning line short."""
-    for plies, komi, wins in ((12, 0.5, True), (12, 1.5, False), (8, -0.5, True), (8, 0.5, False)):
+    for plies, komi, wins in ((10, 0.5, True), (10, 1.5, False), (8, -0.5, True), (8, 0.5, False)):
         assert black_wins(Go(2, komi, plies=plies).interpreted().start()) == wins
 
 
@@ -494,7 +494,7 @@ CROWDED = [
 @pytest.mark.parametrize("left", [5, 6])
 def test_within_the_bound_merging_changes_no_value(picture, left):
     """Theorem: where no cycle can be longer than the bound, equal keys have equal values, superko or not."""
-    for komi in (-2.5, 0.5, 3.5):
+    for komi in (0.5, 3.5):
         tree: dict[Any, float] = {}
         graph: dict[Any, float] = {}
         ply = 2 * 16 - left

@@ -70,7 +70,7 @@ class Go(ab.CompiledGame):
         if merge not in ("none", "bounded"):
             raise UnknownNameError("way to merge positions of go", merge, ("none", "bounded"))
         self.bounded = merge == "bounded"
-        self.bound = whole("bound", bound, 1) if self.bounded else 0
+        self.bound = whole("bound", bound, 1)
         self.players, self.actions = 2, self.points + 1
         self.observation = (2 * RECENT + 1, size, size)
         # Cells are the points and a border: a row of it above and below, a column at the left, which is also the right
@@ -303,8 +303,9 @@ def least_cycle(board: Any, links: Any, sides: Any, cell: int, enough: int) -> i
         S + E,   S stones in the chain on the cell, E points in the empty regions beside the cell
 
     To bring the board before the move back, the cell must become free, so the whole chain is taken, and its other
-    S−1 stones come back one by one; and before that each of the E points is filled at some time, as long as one
-    is not, the chain or those who surround it still breathe through it. With the move itself that makes S+E plies.
+    S−1 stones are placed again; and each of the E points is filled at some time: while one is not, the chain, or
+    whoever took its other liberties, breathes through it. With the move itself that makes S+E plies. (KataGo's theorem;
+    no move on 2×2 and 3×3 is an exception, and some need no more.)
     """
     total, here = 1, links[cell]
     while here != cell and total <= enough:

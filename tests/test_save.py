@@ -208,7 +208,7 @@ def test_impossible_entries_are_refused(name, value, columns, tmp_path):
 @pytest.mark.parametrize(
     "change",
     [
-        {"format": 2},
+        {"format": 1},
         {"format": "1"},
         {"game": "chess"},
         {"identity": "0" * 64},
@@ -378,3 +378,23 @@ def test_a_write_that_fails_anywhere_leaves_the_old_file_or_the_new_one(failing,
             new.save(tmp_path / "root.npz")
     assert [path.name for path in tmp_path.iterdir()] == ["root.npz"]
     assert (tmp_path / "root.npz").read_bytes() == (before if failing < 3 else after)
+
+
+@pytest.mark.parametrize("width", [1, 8])
+def test_a_root_that_moved_on_is_saved_with_its_noise_and_numbers(tmp_path, width):
+    """Saved after a move, with noise on its priors: brought back and searched on it is what it would have been."""
+    game = ab.games.load("connect_four")
+    config = ab.SearchConfig(noise=ab.RootNoise(), forced=ab.ForcedPlayouts(), width=width, seed=5)
+    searcher = ab.Searcher(game, ab.Hashing(), config, threads=1)
+    root = searcher.root(game.start(), stream=7)
+    searcher.run(root, simulations=300)
+    root.advance(3)
+    searcher.run(root, simulations=100)
+    root.save(tmp_path / "root")
+    loaded = ab.Searcher(game, ab.Hashing(), config, threads=1).load(tmp_path / "root")
+    assert (loaded.root_number, loaded.stream) == (1, 7)
+    (expected,) = searcher.run(root, simulations=200)
+    (found,) = loaded.searcher.run(loaded, simulations=200)
+    assert found.visits.tolist() == expected.visits.tolist()
+    assert found.prior.tolist() == expected.prior.tolist()
+    assert found.graph.columns["visits"].tolist() == expected.graph.columns["visits"].tolist()

@@ -322,15 +322,16 @@ class Graph {
     for (std::size_t p = 0; p < players; ++p) value(e)[p] = 0.0;
   }
 
+  // Give back the block of a node that is about to be cut off.
+  void release_edges(const Node& node) {
+    if (node.edge_room > 0) free_[static_cast<std::size_t>(std::countr_zero(node.edge_room))].push_back(node.edges);
+  }
+
   bool count_repeats = false;  // whether `repeats` is kept
   bool count_marks = false;    // whether `passing` and `marks` are
   bool graded = true;          // whether all ways to a node have the same length, as where the state counts the moves
 
  private:
-  void release_edges(const Node& node) {
-    if (node.edge_room > 0) free_[static_cast<std::size_t>(std::countr_zero(node.edge_room))].push_back(node.edges);
-  }
-
   // Blocks hold 1, 2, 4, … edges; one left behind waits in `free_` for the next node that needs its size.
   __attribute__((noinline)) void move_block(Node& node, std::uint32_t capacity) {
     const auto size_class = static_cast<std::size_t>(std::countr_zero(capacity));

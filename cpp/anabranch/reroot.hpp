@@ -1,11 +1,10 @@
 // What stays of a graph when its root moves on: the part below the new root, copied into a graph of its own.
 //
 // The work is proportional to what is kept; the rest is given back block by block. The new root is node 0, the others follow
-// in the order they were made. Edges keep their order, visits and values, so a search goes on where it was.
+// breadth first. Edges keep their order, visits and values, so a search goes on where it was.
 #pragma once
 
 #include <algorithm>
-#include <bit>
 #include <cstdint>
 #include <utility>
 #include <vector>
@@ -35,24 +34,19 @@ class Reroot {
   }
 
  private:
+  // Number what can be reached, breadth first.
   void find_below(NodeId root) {
-    std::vector<NodeId> waiting{root};
+    kept_.push_back(root);
     moved_[root] = 0;
-    while (!waiting.empty()) {
-      const NodeId id = waiting.back();
-      waiting.pop_back();
-      if (id != root) kept_.push_back(id);
-      const Node& node = from_.nodes[id];
+    for (std::size_t i = 0; i < kept_.size(); ++i) {
+      const Node& node = from_.nodes[kept_[i]];
       for (EdgeId e = node.edges; e < node.edges + node.edge_count; ++e) {
         const NodeId child = from_.edges[e].child;
         if (child == kNone || moved_[child] != kNone) continue;
-        moved_[child] = 0;
-        waiting.push_back(child);
+        moved_[child] = static_cast<NodeId>(kept_.size());
+        kept_.push_back(child);
       }
     }
-    std::sort(kept_.begin(), kept_.end());
-    kept_.insert(kept_.begin(), root);
-    for (std::size_t i = 0; i < kept_.size(); ++i) moved_[kept_[i]] = static_cast<NodeId>(i);
     to_.reserve(kept_.size());
   }
 
@@ -108,25 +102,15 @@ class Reroot {
 
   // Number nodes by their distance from the root, and see whether all ways to a node have the same length.
   void number_levels() {
-    std::vector<NodeId> row{0}, next;
-    std::vector<char> seen(to_.size(), 0);
-    seen[0] = 1;
-    for (std::uint32_t level = 1; !row.empty(); ++level, row.swap(next), next.clear()) {
-      for (const NodeId id : row) {
-        const Node& node = to_.nodes[id];
-        for (EdgeId e = node.edges; e < node.edges + node.edge_count; ++e) {
-          const NodeId child = to_.edges[e].child;
-          if (child == kNone) continue;
-          if (seen[child]) {
-            if (to_.levels[child] != level) to_.graded = false;
-            continue;
-          }
-          seen[child] = 1;
-          to_.levels[child] = level;
+    for (NodeId id = 0; id < to_.size(); ++id) {
+      each_child(id, [&](EdgeId, NodeId child) {
+        if (child != 0 && to_.nodes[child].parent == kNone) {
           to_.nodes[child].parent = id;
-          next.push_back(child);
+          to_.levels[child] = to_.levels[id] + 1;
+        } else if (to_.levels[child] != to_.levels[id] + 1) {
+          to_.graded = false;
         }
-      }
+      });
     }
   }
 

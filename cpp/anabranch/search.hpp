@@ -283,8 +283,9 @@ class Search : public Walker {
 
   void begin_wave() {
     Wave* wave = nullptr;
-    for (const auto& known : memory_of_waves_)
-      if (std::find(waves_.begin(), waves_.end(), known.get()) == waves_.end()) wave = known.get();
+    for (std::size_t i = 0; !wave && i < memory_of_waves_.size(); ++i)
+      if (waves_.empty() || std::find(waves_.begin(), waves_.end(), memory_of_waves_[i].get()) == waves_.end())
+        wave = memory_of_waves_[i].get();
     if (!wave) {
       memory_of_waves_.push_back(std::make_unique<Wave>());
       wave = memory_of_waves_.back().get();

@@ -58,7 +58,8 @@ class Archive {
       append(s.means, g.mean(id), g.players);
       append(s.opinions, g.opinion(id), g.players);
       s.has_prior.push_back(node.priors != kNone);
-      if (node.priors != kNone) append(s.priors, &g.priors[node.priors], prior_count(g, node));
+      const bool noised = id == 0 && search.noised();  // noise follows from seed and root number
+      if (node.priors != kNone) append(s.priors, noised ? search.clean_.data() : &g.priors[node.priors], prior_count(g, node));
       for (EdgeId e = node.edges; e < node.edges + node.edge_count; ++e) {
         s.edge_visits.push_back(g.edges[e].visits);
         s.children.push_back(g.edges[e].child);

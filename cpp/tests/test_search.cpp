@@ -1,7 +1,10 @@
 #include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <iterator>
 #include <memory>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "anabranch/forest.hpp"
@@ -322,48 +325,91 @@ TEST(repeated_failures_do_not_make_a_graph_grow) {
   CHECK(search.graph().bytes() == held);
 }
 
-// The same playouts, once by the engine's own evaluator and once by asking somebody who says the same.
+// The same waves, once by the engine's own evaluator and once by asking somebody who says the same. Waves given up are begun
+// anew as if they had never been; with several in flight, those begun anew would see others before them.
 TEST(asking_for_opinions_equals_evaluating) {
   std::uint64_t seed = 100;
+  const std::pair<std::uint32_t, std::uint32_t> shapes[] = {{1, 1}, {1, 1}, {3, 1}, {8, 1}, {1, 2}, {4, 3}};
   for (const bool loops : {false, true}) {
     for (Config config : settings()) {
       if (!config.merge && loops) continue;
-      for (int trial = 0; trial < 6; ++trial) {
+      for (std::size_t trial = 0; trial < std::size(shapes); ++trial) {
         games::TableGame game;
         game.draw(++seed, 5, loops);
         config.cycles = loops ? Cycles::bootstrap : Cycles::refused;
+        std::tie(config.width, config.depth) = shapes[trial];
         const std::vector<std::int64_t> start = game.start();
         const auto* root = reinterpret_cast<const std::byte*>(start.data());
         const NativeEvaluator hashing = evaluator_of(NativeEvaluator::Kind::hashing);
         Search own(game.rules(), config, hashing, 0, root);
         Search asking(game.rules(), config, evaluator_of(NativeEvaluator::Kind::none), 0, root);
         run(own, 60);
-        const auto answer = [&] {
-          double logits[6], values[2];
-          for (std::size_t i = 0; i < asking.asked().size(); ++i) {
-            hash_opinion(hashing, asking.asked()[i].key, 2, 3, config.returns_low, config.returns_high, logits, values);
-            asking.answer(i, logits, values);
-          }
-          asking.answered();
-        };
-        if (asking.begin_root()) answer();
-        while (asking.proceed()) answer();
-        while (asking.root_visits() < 60) {
-          asking.begin();
-          bool patient = trial % 2 == 0;
-          while (asking.proceed()) {
-            if (!patient && asking.graph().size() % 3 == 0) {  // give up once; the playout is then begun anew
+        bool patient = config.depth > 1 || trial % 2 == 0;
+        std::vector<std::vector<std::uint64_t>> keys;  // asked about and not answered, wave by wave
+        for (;;) {
+          if (asking.proceed(60, false, [] { return true; })) {
+            if (!patient && asking.graph().size() % 3 == 0) {
               patient = true;
               asking.undo();
-              asking.begin();
-              CHECK(asking.proceed());
+              CHECK(!asking.in_flight());
+              continue;
             }
-            answer();
+            asking.handed_out();
+            keys.emplace_back();
+            for (const Request& request : asking.asked()) keys.back().push_back(request.key);
+            if (keys.size() < config.depth) continue;
+          } else if (keys.empty()) {
+            break;
           }
-          asking.undo();  // nothing is in progress: nothing happens
+          std::vector<double> logits(keys[0].size() * 6), values(keys[0].size() * 2);
+          for (std::size_t i = 0; i < keys[0].size(); ++i)
+            hash_opinion(hashing, keys[0][i], 2, 3, config.returns_low, config.returns_high, &logits[i * 6], &values[i * 2]);
+          CHECK(asking.questions() == keys[0].size());
+          asking.answer(logits.data(), 6, values.data());
+          keys.erase(keys.begin());
         }
+        asking.undo();  // nothing is in progress: nothing happens
+        CHECK(asking.root_visits() == own.root_visits());
         CHECK(same(said(asking), said(own)));
       }
+    }
+  }
+}
+
+// A root that moves on keeps what is below its child: the same nodes and edges, to be searched on; and waves given up in it
+// leave it as it was.
+TEST(a_root_that_moves_on_keeps_what_is_below) {
+  std::uint64_t seed = 900;
+  for (Config config : settings()) {
+    for (const std::uint32_t width : {1u, 4u}) {
+      games::TableGame game;
+      game.draw(++seed, 5, false);
+      config.width = width;
+      const std::vector<std::int64_t> start = game.start();
+      Search search(game.rules(), config, evaluator_of(NativeEvaluator::Kind::hashing), 0, reinterpret_cast<const std::byte*>(start.data()));
+      run(search, 200);
+      const Node& root = search.graph().nodes[0];
+      NodeId child = kNone;
+      for (EdgeId e = root.edges; e < root.edges + root.edge_count; ++e)
+        if (search.graph().edges[e].child != kNone) child = search.graph().edges[e].child;
+      if (child == kNone) continue;
+      const std::uint32_t visits = search.graph().nodes[child].visits;
+      const double value = search.graph().mean(child)[0];
+      std::vector<std::uint64_t> record(game.rules().state_size / 8 + 1);
+      search.graph().states.load(child, reinterpret_cast<std::byte*>(record.data()));
+      for (const Keep keep : {Keep::graph, Keep::evaluations, Keep::nothing}) {
+        search.advance(keep == Keep::graph ? child : kNone, reinterpret_cast<const std::byte*>(record.data()), keep);
+        if (keep == Keep::graph) {
+          CHECK(search.graph().nodes[0].visits == visits);
+          CHECK(search.graph().mean(0)[0] == value);
+        } else {
+          CHECK(search.graph().size() == 1);
+        }
+        const std::uint64_t before = search.root_visits();
+        run(search, before + 100);
+        CHECK(search.over() || search.root_visits() == before + 100);
+      }
+      CHECK(search.root_number() == 3);
     }
   }
 }

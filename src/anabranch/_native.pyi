@@ -68,6 +68,8 @@ class Config:
 
     def set_cycles(self, kind: str, value: float) -> None: ...
 
+    def set_waves(self, width: int, depth: int, virtual_loss: str) -> None: ...
+
     @property
     def merge(self) -> bool: ...
 
@@ -206,23 +208,90 @@ class Search:
 
     def state(self, node: int) -> object: ...
 
-    def proceed(self, begin: bool) -> list[tuple[object, int]] | dict[str, object]:
-        """
-        Go on until opinions are needed: [(state, key)], or a report of a failure.
-        """
-
-    def answer(self, logits: Sequence[Annotated[NDArray[numpy.float64], dict(order='C', device='cpu', writable=False)] | None], values: Annotated[NDArray[numpy.float64], dict(order='C', device='cpu', writable=False)]) -> None: ...
-
     def line(self) -> list[list[int]]:
-        """The actions from the root to where the playout in progress is."""
+        """The actions from the root to the first state it asks about."""
 
     def undo(self) -> None:
-        """Drop the playout in progress."""
+        """Drop the waves in flight."""
+
+    @property
+    def in_flight(self) -> bool:
+        """Whether waves wait for answers."""
+
+    @property
+    def root_number(self) -> int:
+        """How often the root moved on."""
+
+    @root_number.setter
+    def root_number(self, arg: int, /) -> None: ...
+
+    def advance(self, actions: Sequence[int], state: object, keep: str) -> None:
+        """
+        Make the state after the actions of all players (or an outcome, as the first) the root.
+        """
+
+    @property
+    def noised(self) -> bool:
+        """Whether other priors are used at the root."""
+
+    def root_priors(self) -> list[list[float]]:
+        """The root's priors, one list per acting player, over its choices."""
+
+    def set_root_priors(self, priors: Sequence[Sequence[float]]) -> None:
+        """Use other priors at the root until it moves on."""
+
+    def set_forced(self, k: float) -> None:
+        """Force visits at the root, as k of sqrt(k P N); 0: none."""
 
 def run(searches: Sequence[Search], goals: Sequence[int], seconds: float | None, threads: int) -> tuple[list[int], None] | tuple[None, dict[str, object]]:
     """
     Search with native evaluators: (simulations per search, None), or (None, a report of what failed).
     """
+
+class Questions:
+    """States that need opinions, as columns."""
+
+    def __len__(self) -> int: ...
+
+    @property
+    def records(self) -> numpy.typing.NDArray[numpy.uint8]: ...
+
+    @property
+    def keys(self) -> numpy.typing.NDArray[numpy.uint64]: ...
+
+    @property
+    def seeds(self) -> numpy.typing.NDArray[numpy.uint64]: ...
+
+    @property
+    def turns(self) -> numpy.typing.NDArray[numpy.int64]: ...
+
+    @property
+    def root_of_rows(self) -> numpy.typing.NDArray[numpy.uint32]: ...
+
+    @property
+    def states(self) -> list[object]:
+        """Of object games."""
+
+    @property
+    def roots(self) -> list[int]:
+        """Which of the searches gathered have rows."""
+
+    def observe(self, joint: bool) -> tuple[numpy.typing.NDArray[numpy.float32], int]: ...
+
+    def legal(self, joint: bool) -> tuple[numpy.typing.NDArray[numpy.bool_], int]: ...
+
+class Drive:
+    """Roots searched together, with questions answered outside."""
+
+    def __init__(self, searches: list[Search], goals: Sequence[int], threads: int) -> None: ...
+
+    def gather(self, late: bool) -> tuple[Questions | None, bool, dict[str, object] | None]:
+        """
+        Go on until roots ask: (what they ask, whether there is more to do without answers, a report of what failed).
+        """
+
+    def answer(self, questions: Questions, logits: numpy.typing.NDArray[numpy.float64] | None, values: numpy.typing.NDArray[numpy.float64]) -> dict[str, object] | None:
+        """Give roots the opinions they asked for; a report of what failed."""
 
 def variances(search: Search) -> tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64]]:
     """

@@ -147,7 +147,7 @@ def checked(batch: Batch, answer: Any) -> tuple[Floats | None, Floats]:
 
 
 def _check_masks(batch: Batch, logits: Floats) -> None:
-    """Refuse what is not finite, except −∞ where an id is illegal: so networks mask. Idle players' rows are not read."""
+    """Refuse what is not finite, except −∞ where an id is illegal: so networks mask. Idle players are not looked at."""
     for row, seats in enumerate(batch.seats):
         for seat in seats:
             line = logits[row, seat] if logits.ndim == 3 else logits[row]

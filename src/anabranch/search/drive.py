@@ -23,7 +23,9 @@ if TYPE_CHECKING:
 class Drive:
     """Roots on their way to their goals. Whatever fails drops all waves in flight: graphs are as before them."""
 
-    def __init__(self, roots: Sequence[Root], goals: Sequence[int], *, threads: int, deadline: float | None = None) -> None:
+    def __init__(
+        self, roots: Sequence[Root], goals: Sequence[int], *, threads: int, deadline: float | None = None
+    ) -> None:
         self.roots = list(roots)
         self._games = [root.state.game for root in roots]
         self._deadline = deadline

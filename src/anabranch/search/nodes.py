@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator
 from enum import Enum
 from typing import TYPE_CHECKING, Any
@@ -158,8 +159,8 @@ class Node:
     def restore(self, known: tuple[Any, ...]) -> None:
         """Bring back what `remember` returned."""
         edges, self.mean, self.completed, self.passing, averages = known
-        for edge, edge.visits, edge.in_flight, edge.repeats in edges:
-            pass
+        for edge, visits, in_flight, repeats in edges:
+            edge.visits, edge.in_flight, edge.repeats = visits, in_flight, repeats
         self.regrets, self.sums, self.current, self.solved_at = averages
 
     def move_of(self, action: Any) -> Move:
@@ -251,25 +252,25 @@ class ReferenceGraph:
             if node.outcomes:
                 assert abs(sum(p for _, p in node.outcomes) - 1.0) < 1e-5, "probabilities sum to 1"
             assert all(value == value and abs(value) < float("inf") for value in node.mean), "values are finite"
-            assert node.passing == 0 and not node.pending, "nothing is in flight after a run"
+            assert node.in_flight == 0, "nothing is in flight after a run"
         assert len(self.below(self.nodes[0])) == len(self.nodes), "every node is reachable from the root"
         if self.game.cycles is None:
             self._assert_acyclic()
 
-    def below(self, root: Node) -> set[Node]:
-        """Return a node and all that can be reached from it."""
-        seen, waiting = {root}, [root]
+    def below(self, root: Node) -> list[Node]:
+        """Return a node and all that can be reached from it, breadth first, edges in the order they were made."""
+        found = {root: None}
+        waiting = deque(found)
         while waiting:
-            for child in waiting.pop().children():
-                if child not in seen:
-                    seen.add(child)
+            for child in waiting.popleft().children():
+                if child not in found:
+                    found[child] = None
                     waiting.append(child)
-        return seen
+        return list(found)
 
     def take(self, old: ReferenceGraph, root: Node, *, merge: bool) -> None:
-        """Hold what is below a node of another graph, that node first and the others in the order they were made."""
-        below = old.below(root)
-        self.nodes = [root, *(node for node in old.nodes if node in below and node is not root)]
+        """Hold what is below a node of another graph, that node first."""
+        self.nodes = old.below(root)
         self.index = {node.state.key: node for node in self.nodes} if merge else {}
         self.low, self.high = old.low, old.high
 

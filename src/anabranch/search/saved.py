@@ -32,7 +32,7 @@ from anabranch.game.state import State
 if TYPE_CHECKING:
     from anabranch.search.searcher import Root, Searcher
 
-FORMAT = 1
+FORMAT = 2
 MARK = b"sha256:"
 DIGITS = 64
 LARGEST_HEADER = 1_000_000
@@ -67,6 +67,7 @@ class Header(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     game: str
     identity: str  # a SHA-256 of the instance: what its __init__ stored, and the layout of its states
     stream: int  # which random numbers the root has
+    root_number: int  # how often it moved on
     config: dict[str, Any]
     evaluator: str
     nodes: int
@@ -88,6 +89,7 @@ def save(root: Root, path: str | os.PathLike[str]) -> Path:
         game=game.name,
         identity=identity(game),
         stream=root.stream,
+        root_number=root.root_number,
         config=described(root.searcher.config),
         evaluator=evaluator_name(root.searcher.evaluator),
         nodes=len(columns["visits"]),
@@ -118,6 +120,7 @@ def load(searcher: Searcher, path: str | os.PathLike[str], game: Game | None = N
     try:
         root = Root(searcher, State(game, data), header.stream)
         _native.restore(root.native, {**columns})
+        root.native.root_number = header.root_number
     except _native.Damaged as error:
         raise DataError(f"{path} is no search of {game!r} by these rules: {error}") from None
     except _native.SearchFailed as failure:
@@ -224,8 +227,9 @@ def _read_header(column: npt.NDArray[Any], path: Path) -> Header:
         header = msgspec.convert(plain, Header)
     except (ValueError, RecursionError, msgspec.ValidationError) as error:
         raise DataError(f"{path}: the header cannot be read: {error}") from None
-    if not 0 <= header.stream < 2**63:
-        raise DataError(f"{path}: the header cannot be read: stream {header.stream}")
+    for name in ("stream", "root_number"):
+        if not 0 <= getattr(header, name) < 2**63:
+            raise DataError(f"{path}: the header cannot be read: {name} {getattr(header, name)}")
     return header
 
 

@@ -106,7 +106,10 @@ class Root:
         return simulations
 
     def save(self, path: str | os.PathLike[str]) -> Path:
-        """Write all that was found to a file, checksummed; `Searcher.load` brings it back, to be searched on."""
+        """Write all that was found to a file, checksummed; `Searcher.load` brings it back, to be searched on.
+
+        Evaluations kept by an advance and not used since are not written: they would be asked for again.
+        """
         from anabranch.search.saved import save
 
         return save(self, path)
@@ -326,7 +329,9 @@ class Searcher:
             self._asking.drop()
             self._end_asking()
 
-    def _begin_asking(self, roots: Sequence[Root] | Root | None, simulations: Budgets | None, visits: int | None) -> None:
+    def _begin_asking(
+        self, roots: Sequence[Root] | Root | None, simulations: Budgets | None, visits: int | None
+    ) -> None:
         if roots is None:
             raise UsageError("say which roots to search: searcher.ask(roots, simulations=400)")
         if self.native:

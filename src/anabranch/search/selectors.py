@@ -44,9 +44,7 @@ def choose(graph: ReferenceGraph, node: Node, config: SearchConfig, draws: Draws
     if isinstance(selector, Averaging):
         played = [formulas.with_exploration(s, selector.exploration) for s in strategies(node, selector)]
         return tuple(
-            formulas.first_above(
-                draws.uniform(Purpose.SELECT, seat, node.key, node.visits + node.in_flight), chances
-            )
+            formulas.first_above(draws.uniform(Purpose.SELECT, seat, node.key, node.visits + node.in_flight), chances)
             for seat, chances in zip(node.acting, played, strict=True)
         )
     return tuple(_best(graph, node, index, selector, config.virtual_loss, draws) for index in range(len(node.acting)))

@@ -285,7 +285,7 @@ class Walker:
         self.wave.questions.append(Question(node.state, node.key, node=node))
 
     def _freeze(self, edge: Edge, node: Node, data: Any, actions: list[int]) -> None:
-        """Keep u = r + d·U of a state that gets no node: chance is walked through by draws, a known state lends its Q."""
+        """Keep u = r + d·U of a state without a node: chance is walked through by draws, a known state lends its Q."""
         key = self.key(data, node, actions)
         random = Random(self.draws.key(Purpose.FREEZE, 0, key, node.visits + node.in_flight))
         collected = [0.0] * self.game.players

@@ -160,7 +160,8 @@ def bandit(left: tuple[float, float], right: tuple[float, float]) -> Explicit:
     }
     ends = {f"{name}{side}": OVER for name in coins for side in (0, 1)}
     fork = decision(0, [0.0], ("left", [0.0]), ("right", [0.0]))
-    return Explicit(table(1, "R", R=fork, **coins, **ends)).interpreted()
+    nodes: dict[str, Any] = {"R": fork, **coins, **ends}
+    return Explicit(table(1, "R", (-1.0, 1.0), **nodes)).interpreted()
 
 
 def test_the_lower_bound_prefers_what_is_certain():

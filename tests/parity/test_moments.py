@@ -25,8 +25,8 @@ def compare_variances(state: ab.State, evaluator: Any, config: ab.SearchConfig |
         assert (ours == theirs).all()
     turn = state.turn
     for seat in () if isinstance(turn, int) else turn:
-        bounds = [move_rules.lower_bounds(each, seat) for each in (result, expected)]
-        np.testing.assert_allclose(*bounds, rtol=0, atol=1e-9)
+        ours, theirs = (move_rules.lower_bounds(each, seat) for each in (result, expected))
+        np.testing.assert_allclose(ours, theirs, rtol=0, atol=1e-9)
 
 
 @pytest.mark.parametrize("chunk", range(4))

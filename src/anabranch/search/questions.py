@@ -115,7 +115,7 @@ class Questions(Batch):
         if failed >= 0:
             self._repeat(failed, "observe")
         rows = (len(self), self.game.players) if self.joint else (len(self),)
-        shaped: npt.NDArray[np.float32] = planes.reshape(*rows, *self.game.observation)
+        shaped: npt.NDArray[np.float32] = planes.reshape((*rows, *tuple(self.game.observation or ())))
         return shaped
 
     def _repeat(self, row: int, verb: str) -> None:

@@ -97,7 +97,7 @@ class Root:
         priors = reported(self.state, self.native.root_priors)
         if priors:
             seats = acting(self.state.turn_bits)
-            key = int(self.native.columns()["key"][0])
+            key = int(self.graph.columns["key"][0])
             self.native.set_root_priors(noised_priors(priors, seats, noise, self.draws, key))
 
     def use_cap(self, cap: PlayoutCap) -> int:

@@ -1,6 +1,6 @@
 """What do waves cost in strength? Connect four, equal playouts: paths in waves of some width against one at a time.
 
-    .venv/bin/python benchmarks/wave_strength.py [--games 1600] [--others 400] [--only loss:4,loss:16] [--fresh] [--write]
+    .venv/bin/python benchmarks/wave_strength.py [--games 1600] [--others 400] [--only loss:4,loss:16] [--write]
 
 Both sides search 800 playouts a move with five rollouts per leaf and play the largest entry of the policy. Games come
 in pairs with swapped seats that share a random opening of two, three or four plies; every cell of the table has the
@@ -123,7 +123,9 @@ class Table:
                 note=str(cell),
                 details=asdict(cell),
             )
-            for (mode, width), cell in sorted(self.cells.items(), key=lambda item: (MODES.index(item[0][0]), item[0][1]))
+            for (mode, width), cell in sorted(
+                self.cells.items(), key=lambda item: (MODES.index(item[0][0]), item[0][1])
+            )
         ]
 
     def markdown(self) -> str:

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 import measure  # first: it limits threads
 import numpy as np
 import pages
+from openings import opened
 
 import anabranch as ab
 
@@ -45,14 +46,6 @@ def decisions(root: ab.Root) -> int:
     return int((root.graph.columns["kind"] == DECISION).sum())
 
 
-def opened(game: ab.Game, rng: np.random.Generator) -> ab.State:
-    """Return a position after random plies."""
-    state = game.start()
-    for _ in range(OPENING):
-        state, _ = state.step(int(rng.choice(state.legal(state.turn[0]))))
-    return state
-
-
 def largest(policy: np.ndarray, rng: np.random.Generator) -> int:
     """Return the choice one competes with."""
     return int(np.argmax(policy))
@@ -76,7 +69,7 @@ def play(
     game = ab.games.load("connect_four")
     searcher = ab.Searcher(game, evaluator or ab.Rollout(count=5), ab.SearchConfig(noise=noise, seed=seed), threads=1)
     draws = [np.random.default_rng((seed, number)) for number in range(games)]
-    live = [(searcher.root(opened(game, rng)), rng) for rng in draws]
+    live = [(searcher.root(opened(game, OPENING, rng)), rng) for rng in draws]
     asked = Asked()
     while live:
         roots = [root for root, _ in live]

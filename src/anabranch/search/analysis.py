@@ -91,7 +91,7 @@ class Analysis:
         root = self._root
         if isinstance(root, Reference):
             return read_result(root, self.simulations, self.seconds)
-        return root.graph.result(self.simulations, self.seconds)
+        return root.result_of(self.simulations, self.seconds)
 
     def advance(self, seconds: float = 0.1) -> bool:
         """Search on for about so long; return whether there is more to do.

@@ -36,7 +36,7 @@ from anabranch.search.graph import Graph
 from anabranch.search.native import native_config, native_evaluator, native_rules, supported
 from anabranch.search.policies import capped
 from anabranch.search.reference import Reference
-from anabranch.search.result import Result
+from anabranch.search.result import Result, used
 from anabranch.search.root_noise import noised_priors
 
 
@@ -62,7 +62,11 @@ class Root:
     @property
     def result(self) -> Result:
         """What the searches so far found."""
-        return self.graph.result(self.simulations, self.seconds)
+        return self.result_of(self.simulations, self.seconds)
+
+    def result_of(self, simulations: int, seconds: float) -> Result:
+        """Return what was found, by so many simulations in such a time."""
+        return self.graph.result(simulations, seconds, used(self.searcher.config, self.explores))
 
     @property
     def root_number(self) -> int:
@@ -326,7 +330,9 @@ class Searcher:
             self._asking.drop()
             self._end_asking()
 
-    def _begin_asking(self, roots: Sequence[Root] | Root | None, simulations: Budgets | None, visits: int | None) -> None:
+    def _begin_asking(
+        self, roots: Sequence[Root] | Root | None, simulations: Budgets | None, visits: int | None
+    ) -> None:
         if roots is None:
             raise UsageError("say which roots to search: searcher.ask(roots, simulations=400)")
         if self.native:

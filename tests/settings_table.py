@@ -12,7 +12,7 @@ import anabranch as ab
 
 PARTS: tuple[Any, ...] = (
     *(ab.SearchConfig, ab.Puct, ab.Ucb1, ab.RegretMatching, ab.MatrixGame, ab.Exp3),
-    *(ab.Chance, ab.Transposition, ab.VirtualLoss),
+    *(ab.Chance, ab.Transposition, ab.VirtualLoss, ab.RootNoise, ab.ForcedPlayouts, ab.PlayoutCap),
 )
 PAGE = ROOT / "docs" / "options.md"
 MARK = "<!-- settings: `make readme` writes this table from the code -->\n\n"

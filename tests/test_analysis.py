@@ -16,6 +16,8 @@ CASES = {
     "chance root": ("random_game", {"seed": 3}, ab.Hashing(), ab.SearchConfig(chance=ab.Chance(exact_up_to=9)), 1000),
     "reference": ("goofspiel", {"cards": 3}, ab.Uniform(), ab.SearchConfig(simultaneous=ab.RegretMatching()), 100),
     "interpreted": ("take_away", {"compiled": False}, ab.Hashing(), None, 100),
+    "waves": ("connect_four", {}, lambda batch: ab.Hashing().evaluate(batch), ab.SearchConfig(width=7), 1000),
+    "waves in the engine": ("connect_four", {}, None, ab.SearchConfig(width=8, noise=ab.RootNoise()), 2999),
     "nothing": ("tic_tac_toe", {}, None, None, 0),
 }
 
@@ -44,6 +46,24 @@ def test_slices_find_what_one_run_finds(case, budget):
     for name in ("visits", "policy", "q", "prior", "value"):
         assert np.array_equal(getattr(found, name), getattr(whole, name), equal_nan=True), name
     assert (found.line, found.nodes, found.simulations) == (whole.line, whole.nodes, whole.simulations)
+
+
+def test_waves_in_flight_end_with_their_slice_and_slices_are_of_one_size():
+    """So two analyses agree whatever time their slices are given, and no visit is lost."""
+    state = ab.games.load("connect_four").start()
+    found = []
+    for seconds in (0.0, 0.5):
+        analysis = Analysis(
+            state,
+            simulations=700,
+            evaluator=lambda batch: ab.Hashing().evaluate(batch),
+            config=ab.SearchConfig(width=4, depth=3),
+        )
+        while analysis.advance(seconds):
+            assert analysis.simulations % 128 == 0  # 32 waves of 4
+        found.append(analysis.result)
+    assert found[0].simulations == 700
+    assert (found[0].visits == found[1].visits).all()
 
 
 def test_time_is_a_budget_too():

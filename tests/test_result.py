@@ -191,3 +191,63 @@ def test_an_over_root_is_worth_nothing_more(over):
 
 def test_speed_is_simulations_by_time(alone):
     assert alone.simulations_per_second == pytest.approx(60 / alone.seconds)
+
+
+FORCED = ab.SearchConfig(forced=ab.ForcedPlayouts(k=4.0), noise=ab.RootNoise(), seed=3)
+
+
+def forced_results(config=FORCED, game="connect_four", explores=True):
+    """One position as the reference and as the engine search it."""
+    state = ab.games.load(game).start()
+    reference = ab.Reference(state, ab.Hashing(), config)
+    searcher = ab.Searcher(state.game, ab.Hashing(), config)
+    root = searcher.root(state, stream=0)
+    reference.explores = root.explores = explores
+    return [reference.run(simulations=300), *searcher.run(root, simulations=300)]
+
+
+def test_a_target_has_no_visits_that_were_only_forced():
+    """The most visited choice keeps all its visits, so its share grows by what the others lose; the sum stays 1."""
+    for result in forced_results():
+        target, best = result.target, result.action
+        assert (target != result.policy).any()
+        assert target[0].sum() == pytest.approx(1.0, abs=1e-12)
+        assert not target[1].any()
+        assert np.argmax(target[0]) == best
+        kept = target[0] * result.visits[0, best] / target[0, best]  # in visits, the best choice's being all there
+        assert np.allclose(kept, np.round(kept), atol=1e-9)
+        assert (kept <= result.visits[0] + 1e-9).all()
+        assert kept.sum() < result.visits[0].sum()
+    reference, engine = forced_results()
+    assert (reference.target == engine.target).all()
+
+
+@pytest.mark.parametrize(
+    ("config", "game", "explores"),
+    [
+        (ab.SearchConfig(noise=ab.RootNoise()), "connect_four", True),
+        (FORCED, "connect_four", False),  # a fast search of a playout cap
+        (ab.SearchConfig(forced=ab.ForcedPlayouts(), selector=ab.Ucb1()), "connect_four", True),
+        (FORCED, "pig", True),  # after the first choice, to roll
+    ],
+    ids=["not forced", "fast", "no priors", "dice"],
+)
+def test_a_target_is_the_policy_where_nothing_was_forced(config, game, explores):
+    for result in forced_results(config, game, explores):
+        if game == "pig":
+            state = result.state.step(0)[0]
+            result = ab.search(state, simulations=50, evaluator=ab.Hashing(), config=config)
+            assert not result.policy.any()
+        assert (result.target == result.policy).all()
+        assert result.target is not result.policy
+
+
+def test_a_target_where_several_choose_is_pruned_for_each(joint):
+    assert (joint.target == joint.policy).all()
+    state = ab.games.load("goofspiel", cards=5).start()
+    result = ab.search(state, simulations=400, evaluator=ab.Hashing(), config=FORCED)
+    assert result.target.sum(axis=1) == pytest.approx([1.0, 1.0], abs=1e-12)
+    assert (result.target != result.policy).any(axis=1).all()
+    averaging = ab.SearchConfig(forced=ab.ForcedPlayouts(), simultaneous=ab.RegretMatching())
+    result = ab.search(state, simulations=50, evaluator=ab.Hashing(), config=averaging)
+    assert (result.target == result.policy).all()

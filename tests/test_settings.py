@@ -35,10 +35,23 @@ RANGES: dict[str, Any] = {
     "offset": some.none() | some.floats(0, 1, exclude_max=True),
     "rho": some.floats(0.001, 10),
     "leak": some.floats(0, 1),
+    "weight": some.floats(0, 1),
+    "alpha": some.none() | some.floats(0.001, 10),
+    "total": some.floats(0.001, 100),
+    "k": some.floats(0, 10),
+    "full": some.integers(1, 10_000),
+    "fast": some.integers(1, 10_000),
+    "PlayoutCap.chance": some.floats(0, 1),  # not the part of that name
+    "width": some.integers(1, 65_536),
+    "depth": some.integers(1, 16),
     "max_nodes": some.none() | some.integers(1, 10**9),
     "max_bytes": some.none() | some.integers(65_536, 10**12),
     "seed": some.integers(-(2**70), 2**70),
 }
+PARTS: tuple[Any, ...] = (
+    *(ab.SearchConfig, ab.Puct, ab.Ucb1, ab.RegretMatching, ab.MatrixGame, ab.Exp3),
+    *(ab.Chance, ab.Transposition, ab.VirtualLoss, ab.RootNoise, ab.ForcedPlayouts, ab.PlayoutCap),
+)
 
 
 def kinds(hint: Any) -> tuple[Any, ...]:
@@ -54,8 +67,11 @@ def values(hint: Any) -> Any:
 
 
 def parts(kind: Any) -> Any:
-    hints = get_type_hints(kind)
-    return some.builds(kind, **{name: RANGES.get(name, values(hint)) for name, hint in hints.items()})
+    known = {name: f"{kind.__name__}.{name}" for name in get_type_hints(kind)}
+    known = {name: own if own in RANGES else name for name, own in known.items()}
+    return some.builds(
+        kind, **{name: RANGES.get(known[name], values(hint)) for name, hint in get_type_hints(kind).items()}
+    )
 
 
 @given(parts(ab.SearchConfig))
@@ -101,7 +117,7 @@ def test_what_is_left_out_is_the_base_s(base, config):
 
 def test_every_optional_setting_is_none_by_default():
     """So what `to_mapping` leaves out comes back."""
-    for kind in (ab.SearchConfig, ab.Puct, ab.Ucb1, ab.RegretMatching, ab.MatrixGame, ab.Exp3, ab.Chance):
+    for kind in PARTS:
         for name, hint in get_type_hints(kind).items():
             assert NoneType not in kinds(hint) or getattr(kind(), name) is None
 
@@ -120,6 +136,13 @@ def test_every_optional_setting_is_none_by_default():
         (["selector.first_play.amount=0.5"], ab.SearchConfig(selector=ab.Puct(first_play=FirstPlay.reduced(0.5)))),
         (["transposition.merge=false"], ab.SearchConfig(transposition=ab.Transposition(merge=False))),
         (["chance.draw=sampled"], ab.SearchConfig(chance=ab.Chance(draw="sampled"))),
+        (["noise=RootNoise"], ab.SearchConfig(noise=ab.RootNoise())),
+        (["noise=root_noise", "noise.weight=0.3"], ab.SearchConfig(noise=ab.RootNoise(weight=0.3))),
+        (["noise.weight=0.3", "noise=RootNoise"], ab.SearchConfig(noise=ab.RootNoise(weight=0.3))),
+        (["noise.weight=0.3"], ab.SearchConfig(noise=ab.RootNoise(weight=0.3))),
+        (["forced.k=1", "forced=null"], ab.SearchConfig()),
+        (["cap.full=80", "cap.fast=20"], ab.SearchConfig(cap=ab.PlayoutCap(full=80, fast=20))),
+        (["width=16", "depth=2"], ab.SearchConfig(width=16, depth=2)),
         (["max_nodes=10", "max_nodes=20"], ab.SearchConfig(max_nodes=20)),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
@@ -132,6 +155,9 @@ def test_pairs_change_a_base():
     base = ab.SearchConfig(selector=ab.Ucb1(c=3.0, w0=1.0), seed=4)
     assert settings.from_pairs(["selector.c=2"], base=base) == ab.SearchConfig(selector=ab.Ucb1(c=2.0, w0=1.0), seed=4)
     assert settings.from_pairs(["selector=Puct"], base=base) == ab.SearchConfig(seed=4)
+    noisy = ab.SearchConfig(noise=ab.RootNoise(weight=0.5))
+    assert settings.from_pairs(["noise=RootNoise"], base=noisy) == noisy
+    assert settings.from_pairs(["noise=null"], base=noisy) == ab.SearchConfig()
 
 
 WRONG: list[tuple[Any, str | None]] = [
@@ -154,6 +180,13 @@ WRONG: list[tuple[Any, str | None]] = [
     ({"transposition": {"merge": "no"}}, "transposition.merge must be true or false, found 'no'"),
     ({"transposition": {"merge": 1}}, "transposition.merge must be true or false, found 1"),
     ({"virtual_loss": {"mode": "los"}}, "Did you mean 'loss'?"),
+    ({"noise": "Rootnois"}, "Did you mean 'RootNoise'?"),
+    ({"noise": {"weight": 2}}, "noise: weight must be in [0, 1], found 2"),
+    ({"noise": 0.25}, "noise must be a table of settings, found 0.25"),
+    ({"forced": {"kk": 2}}, "Did you mean 'k'?"),
+    ({"cap": {"fast": 0}}, "cap: fast must be at least 1, found 0"),
+    ({"width": 0}, "width must be at least 1 and at most 65,536, found 0"),
+    ({"depth": 17}, "depth must be at least 1 and at most 16, found 17"),
     ({"seed": 1.0}, "seed must be a whole number, found 1.0"),
     ({"max_nodes": 0}, "max_nodes must be at least 1, found 0"),
     ({"c_init": 2.0}, "Did you mean 'selector.c_init' or 'simultaneous.c_init'?"),
@@ -240,13 +273,14 @@ def test_every_setting_is_listed_and_can_be_set():
     """The list has every field of every part, and its default set again changes nothing."""
     listed = settings.known_settings()
     assert {setting.part for setting in listed} >= {"SearchConfig", "Puct", "Ucb1", "Exp3", "Chance", "FirstPlay"}
-    for part in (ab.SearchConfig, ab.Puct, ab.Ucb1, ab.RegretMatching, ab.MatrixGame, ab.Exp3, ab.Chance):
+    for part in PARTS:
         names = {setting.key.rpartition(".")[2] for setting in listed if setting.part == part.__name__}
         assert names == {field.name for field in dataclasses.fields(part)}
     for setting in listed:
         if setting.default is not None and setting.part != "FirstPlay":
             above, dot, _ = setting.key.partition(".")
-            kind = [f"{above}={setting.part}"] if dot and above in ("selector", "simultaneous") else []
+            optional = ("selector", "simultaneous", "noise", "forced", "cap")
+            kind = [f"{above}={setting.part}"] if dot and above in optional else []
             pair = f"{setting.key}={json.dumps(setting.default)}"
             assert settings.from_pairs([*kind, pair]) == settings.from_pairs(kind)
 

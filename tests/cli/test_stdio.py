@@ -281,6 +281,7 @@ def test_the_documentation_has_every_operation_and_error():
     ours = {"MalformedError", "DuplicateIdError", "BusyError", "InternalError"}
     unheard = {
         "AnabranchError",
+        "AccuracyError",
         "CheckFailedError",
         "AgentError",
         "UnknownArgumentError",

@@ -18,6 +18,7 @@ from anabranch.search.reference import Reference
 from anabranch.search.result import Result, read_result
 from anabranch.search.searcher import Root, Searcher
 
+WAVES = 32  # of a slice, where several are in flight at a time
 GROWTH = 4  # a slice has at most so many times the simulations of the one before: the first ones are slow, or cached
 
 
@@ -28,8 +29,10 @@ class Analysis:
         while analysis.advance(0.1):
             print(analysis.share, analysis.result.action)
 
-    The visits after the last slice are those of `ab.search` with the same arguments: a slice goes on where the one
-    before ended, and random numbers do not depend on when they are drawn.
+    The visits after the last slice are those of `ab.search` with the same arguments: a slice has whole waves and goes
+    on where the one before ended, and random numbers do not depend on when they are drawn. With a `depth` above 1 waves
+    of one slice are not in flight with those of the next; slices are then all of one size, so that a search finds the
+    same whenever it is repeated, and not quite what `ab.search` finds.
     """
 
     def __init__(
@@ -61,7 +64,9 @@ class Analysis:
         self._before = self.visits
         more = FOREVER if simulations is None else simulations
         self._goal = visits if visits is not None else min(FOREVER, self._before + more)
-        self._slice = 1  # simulations; nothing is known yet of how long they take
+        self._width, self._overlaps = config.width, config.depth > 1
+        # In simulations; nothing is known yet of how long they take.
+        self._slice = self._width * (WAVES if self._overlaps else 1)
         self._finished = False
 
     @property
@@ -91,7 +96,7 @@ class Analysis:
         root = self._root
         if isinstance(root, Reference):
             return read_result(root, self.simulations, self.seconds)
-        return root.graph.result(self.simulations, self.seconds)
+        return root.result_of(self.simulations, self.seconds)
 
     def advance(self, seconds: float = 0.1) -> bool:
         """Search on for about so long; return whether there is more to do.
@@ -110,7 +115,10 @@ class Analysis:
             elapsed = time.perf_counter() - started
             self.seconds += elapsed
         done = self.visits - before
-        self._slice = max(1, min(GROWTH * self._slice, int(done * seconds / elapsed) if elapsed > 0 else FOREVER))
+        if not self._overlaps:
+            fitting = int(done * seconds / elapsed) if elapsed > 0 else FOREVER
+            waves = max(1, min(GROWTH * self._slice, fitting) // self._width)
+            self._slice = waves * self._width
         late = self._limit is not None and self.seconds >= self._limit
         # Nothing is done where the game is over, and where a root cannot count further.
         self._finished = late or done == 0 or self.visits >= self._goal

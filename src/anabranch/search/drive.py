@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -78,7 +79,7 @@ class Drive:
         try:
             if depth == 1:
                 while (questions := self.ask()) is not None:
-                    self.answer(*self._opinions(evaluator, questions))
+                    self.answer(*self._noting(partial(answers, evaluator, questions)))
                 return
             with ThreadPoolExecutor(1, "evaluator") as thread:
                 self._overlap(evaluator, depth, thread)
@@ -92,9 +93,9 @@ class Drive:
             while True:
                 questions = self.ask() if len(pending) < depth else None
                 if questions is not None:
-                    pending.append(thread.submit(self._opinions, evaluator, questions))
+                    pending.append(thread.submit(answers, evaluator, questions))
                 elif pending:
-                    self.answer(*pending.popleft().result())
+                    self.answer(*self._noting(pending.popleft().result))
                 else:
                     return
         except BaseException:
@@ -102,12 +103,16 @@ class Drive:
                 future.cancel()
             raise
 
-    def _opinions(self, evaluator: Evaluator, questions: Questions) -> tuple[Any, Any]:
+    def _noting(self, opinions: Callable[[], tuple[Any, Any]]) -> tuple[Any, Any]:
+        """Get the answers to the oldest questions; what goes wrong is told with the lines of play.
+
+        On the thread that drives: roots cannot be asked for a line while they go on.
+        """
         try:
-            return answers(evaluator, questions)
+            return opinions()
         except BaseException as error:
-            asking = questions.native.roots
+            asking = self.asked[0].native.roots
             lines = "; ".join(spelled(self.roots[number].native.line()) for number in asking[:3])
             more = f"; and {len(asking) - 3} more" if len(asking) > 3 else ""
-            error.add_note(f"while evaluating {len(questions)} states; actions from the root: {lines}{more}")
+            error.add_note(f"while evaluating {len(self.asked[0])} states; actions from the root: {lines}{more}")
             raise

@@ -17,6 +17,7 @@ from anabranch.search.views import EdgeView, NodeView
 
 if TYPE_CHECKING:
     from anabranch.draw.picture import Picture
+    from anabranch.search.config import SearchConfig
 
 Floats = npt.NDArray[np.float64]
 KINDS = ("over", "chance", "decision")
@@ -150,8 +151,8 @@ class Graph:
                     free.append(below)
         assert removed == size, "no cycles unless the game declares them"
 
-    def result(self, simulations: int, seconds: float) -> Result:
-        """Read a result off the root."""
+    def result(self, simulations: int, seconds: float, config: SearchConfig | None = None) -> Result:
+        """Read a result off the root; `config` are the settings it was searched with."""
         (chances, prior, q), visits = reported(self._root, self._native.tables)
         fan = []
         if self._root.turn_bits == CHANCE:
@@ -170,4 +171,5 @@ class Graph:
             simulations=simulations,
             seconds=seconds,
             graph=self,
+            config=config,
         )

@@ -68,7 +68,7 @@ def move_rule(rule: str | MoveRule) -> MoveRule:
 def move_policy(
     result: Result, seat: int, rule: str | MoveRule = "visits", config: SearchConfig | None = None
 ) -> Floats:
-    """Return the policy of a player over action ids under a rule; `config` are the settings of the search."""
+    """Return the policy of a player over action ids under a rule; `config` replaces the settings of the search."""
     rule = move_rule(rule)
     if isinstance(rule, LowerBound):
         return lcb_policy(result, seat, rule)
@@ -141,8 +141,8 @@ class Seen:
 
 
 def seen_by(result: Result, seat: int, config: SearchConfig | None = None) -> Seen:
-    """Read what a root's selector sees off a result; `config` are the settings it was searched with."""
-    config = SearchConfig() if config is None else config
+    """Read what a root's selector sees off a result; `config` replaces the settings it was searched with."""
+    config = config or result.config or SearchConfig()
     acting = _check_acting(result, seat)
     puct = config.selector if len(acting) == 1 or config.simultaneous is None else config.simultaneous
     if not isinstance(puct, Puct):

@@ -35,12 +35,13 @@ class Reference:
         self.explores = True  # whether noise and forced playouts are used, where the settings have them
         self.asked = 0  # how many states the evaluator was asked about
         self._memory: dict[Any, Remembered] = {}  # by state: what is kept from before an advance
-        self._plant(state)
+        self.walker = self._planted(state, 0)
 
-    def _plant(self, state: State) -> None:
+    def _planted(self, state: State, root_number: int) -> Walker:
         """Begin a new graph."""
-        self.walker = self.walks_by(self.game, self.config, Draws(self.config.seed, self.stream, self.root_number))
-        self.walker.add(state, self.walker.key(state.data, None, []))
+        walker = self.walks_by(self.game, self.config, Draws(self.config.seed, self.stream, root_number))
+        walker.add(state, walker.key(state.data, None, []))
+        return walker
 
     @property
     def graph(self) -> ReferenceGraph:
@@ -162,17 +163,18 @@ class Reference:
         """
         checked_keep(keep)
         state, _ = self.state.step(action)
-        if self.root.clean is not None:
-            self.root.priors, self.root.clean = self.root.clean, None
-        edge = self.root.edges.get(self.root.move_of(action))
+        old_root = self.root
+        edge = old_root.edges.get(old_root.move_of(action))
         kept = edge.child if edge is not None and edge.child is not None else self.walker.find(state.data)
-        self._memory = self._below(kept, state) if keep == "evaluations" else {}
-        old = self.graph
-        self.root_number += 1
-        self.state = state
-        self._plant(state)
+        memory = self._below(kept, state) if keep == "evaluations" else {}
+        walker = self._planted(state, self.root_number + 1)
         if keep == "graph" and kept is not None:
-            self.graph.take(old, kept, merge=self.config.transposition.merge)
+            walker.graph.take(self.graph, kept, merge=self.config.transposition.merge)
+        # Nothing can fail from here on: a verb that raised above has changed nothing.
+        if old_root.clean is not None:
+            old_root.priors, old_root.clean = old_root.clean, None
+        self.state, self.walker, self._memory = state, walker, memory
+        self.root_number += 1
 
     def _below(self, kept: Node | None, state: State) -> dict[Any, Remembered]:
         """Return what is remembered of all states that can be reached, by edges of this graph or of those before it."""

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from anabranch.game.state import State
-from anabranch.search.config import SearchConfig
+from anabranch.search.config import Puct, SearchConfig
 from anabranch.search.nodes import Edge, Kind, Node, ReferenceGraph
 from anabranch.search.selectors import marginals, policy
 from anabranch.search.views import Action
@@ -38,6 +38,7 @@ class Result:
     simulations: int
     seconds: float
     graph: Any = field(repr=False)  # a search.graph.Graph, or the reference's
+    config: SearchConfig | None = field(default=None, repr=False)  # of this search: without exploration if it had none
 
     @property
     def action(self) -> Action | None:
@@ -47,6 +48,23 @@ class Result:
             return None
         best = tuple(int(np.argmax(self.policy[seat])) for seat in turn)
         return best[0] if len(best) == 1 else best
+
+    @property
+    def target(self) -> Floats:
+        """The policy to learn from, `[P, A]`: where playouts were forced, without those that only were.
+
+        It is the policy where none were, and where a selector keeps an average strategy or has no priors to force by.
+        """
+        from anabranch.search.move_rules import pruned_policy
+
+        found, turn = self.policy.copy(), self.state.turn
+        if self.config is None or self.config.forced is None or isinstance(turn, int):
+            return found
+        alone = len(turn) == 1 or self.config.simultaneous is None
+        if isinstance(self.config.selector if alone else self.config.simultaneous, Puct):
+            for seat in turn:
+                found[seat] = pruned_policy(self, seat, self.config.forced, self.config)
+        return found
 
     @property
     def simulations_per_second(self) -> float:
@@ -116,6 +134,8 @@ class Searched(Protocol):
     def state(self) -> State: ...
     @property
     def config(self) -> SearchConfig: ...
+    @property
+    def explores(self) -> bool: ...
 
 
 def read_result(searched: Searched, simulations: int, seconds: float) -> Result:
@@ -147,7 +167,13 @@ def read_result(searched: Searched, simulations: int, seconds: float) -> Result:
         simulations=simulations,
         seconds=seconds,
         graph=graph,
+        config=used(config, searched.explores),
     )
+
+
+def used(config: SearchConfig, explores: bool) -> SearchConfig:
+    """Return the settings a root was searched with: a fast search has no noise and no forced playouts."""
+    return config if explores else replace(config, noise=None, forced=None)
 
 
 def _outcome(node: Node, edge: Edge, players: int) -> tuple[int, float, int, Floats]:

@@ -36,7 +36,7 @@ from anabranch.search.graph import Graph
 from anabranch.search.native import native_config, native_evaluator, native_rules, supported
 from anabranch.search.policies import capped
 from anabranch.search.reference import Reference
-from anabranch.search.result import Result
+from anabranch.search.result import Result, used
 from anabranch.search.root_noise import noised_priors
 
 
@@ -62,7 +62,11 @@ class Root:
     @property
     def result(self) -> Result:
         """What the searches so far found."""
-        return self.graph.result(self.simulations, self.seconds)
+        return self.result_of(self.simulations, self.seconds)
+
+    def result_of(self, simulations: int, seconds: float) -> Result:
+        """Return what was found, by so many simulations in such a time."""
+        return self.graph.result(simulations, seconds, used(self.searcher.config, self.explores))
 
     @property
     def root_number(self) -> int:

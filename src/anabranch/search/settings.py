@@ -152,7 +152,7 @@ def line_of(text: str, key: Key) -> int:
 
 def _part(kinds: tuple[Any, ...], given: Any, base: Any, key: Key, place: Place) -> Any:
     """Return one part: of the kind it names, else of the base's kind; settings left out are the base's if it fits."""
-    if isinstance(given, str) and (len(kinds) > 1 or kinds == (FirstPlay,) or base is None):
+    if isinstance(given, str) and (len(kinds) > 1 or kinds == (FirstPlay,)):
         given = {KIND: given}
     if not isinstance(given, Mapping):
         raise UsageError(_at(place, key) + f"{_dotted(key)} must be a table of settings, found {_shown(given)}")
@@ -212,6 +212,8 @@ def _value(hint: Any, value: Any, base: Any, key: Key, place: Place) -> Any:
         raise UsageError(_at(place, key) + f"{_dotted(key)} cannot be left empty")
     parts = tuple(kind for kind in kinds if dataclasses.is_dataclass(kind))
     if parts:
+        if NoneType in kinds and isinstance(value, str):  # what may be missing is there as soon as it is named
+            value = {KIND: value}
         return _part(parts, value, base, key, place)
     if bool in kinds:
         if not isinstance(value, bool):

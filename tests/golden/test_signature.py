@@ -46,6 +46,10 @@ def test_every_selector_chance_mode_evaluator_and_kind_of_game_is_signed():
     assert {case.config.chance.draw for case in CASES} == {"spread", "sampled"}
     assert {case.config.transposition.on_visit for case in CASES} == {"continue", "stop"}
     assert set(ab.games.names()) - games == {"explicit"}  # a table of one's own
+    assert {case.config.virtual_loss.mode for case in CASES if case.config.width > 1} == {"loss", "visits", "off"}
+    assert {1, 2, 3} <= {case.config.depth for case in CASES}
+    assert any(case.config.noise for case in CASES)
+    assert any(case.config.forced for case in CASES)
     scales = {case.config.selector.scale for case in CASES}
     assert scales == {"auto", "none", "node", "graph"}
     weights = {(case.config.simultaneous or case.config.selector).weights for case in CASES}  # type: ignore[union-attr]

@@ -18,7 +18,17 @@ from anabranch.evaluate.native import Hashing, Rollout, Uniform
 from anabranch.game.objects import ObjectGame
 from anabranch.game.random import Random
 from anabranch.game.words import CHANCE, OVER, player
-from anabranch.search.config import Chance, FirstPlay, Puct, SearchConfig, Transposition, Ucb1
+from anabranch.search.config import (
+    Chance,
+    FirstPlay,
+    ForcedPlayouts,
+    Puct,
+    RootNoise,
+    SearchConfig,
+    Transposition,
+    Ucb1,
+    VirtualLoss,
+)
 from anabranch.search.graph import Graph
 from anabranch.search.searcher import Searcher
 
@@ -149,6 +159,20 @@ CASES: tuple[Case, ...] = (
     Case("tic_tac_toe", evaluator=Asked(), simulations=100),
     Case("race", evaluator=Rollout(), simulations=100),
     Case("take_away", {"compiled": False}, Hashing(), simulations=200),
+    # A history in every state, and merged where no cycle within a bound can tell.
+    Case("go", {"size": 5}, Rollout(), simulations=500),
+    Case("go", {"size": 5, "merge": "bounded"}, Hashing(), simulations=2000),
+    # Waves, and what happens at a root only.
+    Case("connect_four", evaluator=Hashing(), config=SearchConfig(width=16, noise=RootNoise())),
+    Case(
+        "connect_four",
+        evaluator=Rollout(count=2),
+        config=SearchConfig(width=8, depth=2, virtual_loss=VirtualLoss(mode="visits"), forced=ForcedPlayouts()),
+    ),
+    Case("goofspiel", {"cards": 5}, Hashing(), SearchConfig(width=5, depth=3, virtual_loss=VirtualLoss(mode="off"))),
+    Case("pig", evaluator=Rollout(), config=SearchConfig(chance=Chance(exact_up_to=6), width=4, depth=2)),
+    Case("random_game", _mixed(9, 2, 1.0), Hashing(), SearchConfig(chance=Chance(exact_up_to=3), width=7), 3000),
+    Case("tic_tac_toe", evaluator=Asked(), config=SearchConfig(width=4, depth=2), simulations=100),
 )
 
 # A few of them, quick even where nothing is compiled yet, and what they sign with: `anabranch doctor` compares. Where

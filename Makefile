@@ -9,7 +9,7 @@ CMAKE := $(BIN)/cmake
 BUSY := sh -c '"$$@" & work=$$!; while kill -0 $$work 2>/dev/null; do printf . >&2; sleep 1; done; echo >&2; wait $$work' busy
 NATIVE := CMakeLists.txt $(wildcard cpp/anabranch/*.hpp cpp/bindings/*.hpp cpp/bindings/*.cpp)
 
-.PHONY: help install install-dev install-docs demo docs test lint types cpp-test cpp-sanitize bench bench-native peers bench-peers signature-builds stubs readme pictures format clean
+.PHONY: help install install-dev install-docs demo docs test lint types cpp-test cpp-sanitize bench bench-native bench-waves peers bench-peers signature-builds stubs readme pictures format clean
 
 help:
 	@echo "make demo          check a game and search it"
@@ -19,6 +19,7 @@ help:
 	@echo "make lint types    ruff; mypy --strict"
 	@echo "make cpp-test      the engine's own tests; make cpp-sanitize runs them under ASan+UBSan and TSan"
 	@echo "make bench         our own figures and bars; make signature-builds compares -O0 with -O3"
+	@echo "make bench-waves   what waves and kept graphs cost and gain: strength, speed, evaluations; half an hour or more"
 	@echo "make bench-peers   ours beside other libraries, which get .venv-peers; ARGS='--only connect_four' runs a part"
 
 # The package and what it needs to run.
@@ -94,6 +95,11 @@ bench: install-dev bench-native
 bench-native: install-dev
 	$(CMAKE) -S . -B build/benchmarks -G Ninja -DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(BIN)/ninja -DANABRANCH_BENCHMARKS=ON
 	$(CMAKE) --build build/benchmarks
+
+# What waves, depth and kept graphs cost and gain. Each script takes --write, which puts its table into docs/waves.md.
+WAVES := wave_strength reuse wave_speed network_overhead batched_speed
+bench-waves: install-dev peers
+	$(BIN)/python benchmarks/run_all.py $(WAVES)
 
 # The peers live in an environment of their own; neither the package nor its tests need one of them. A peer that cannot
 # be installed is named, and the others are.

@@ -159,6 +159,10 @@ def test_too_few_actions_are_an_error():
         "search:seconds=0.5,evaluator=rollout:count=4,temperature=0.5",
         "search:selector=Ucb1,c=3,threads=1",
         "search:simultaneous=RegretMatching,simultaneous.exploration=0.1,seed=4,simultaneous_temperature=0.5",
+        "search:evaluator=rollout:count=4+max_depth=200,keep=graph",
+        "search:rule=lcb,rule.z=2,rule.least=5,keep=evaluations,temperature=0.123456789,width=16,depth=2",
+        "search:rule=regularised,noise.weight=0.3,forced=ForcedPlayouts,virtual_loss.mode=visits",
+        "search:cap.full=40,cap.fast=10,cap.chance=0.5",
         "search:selector.first_play=parent,chance.exact_up_to=6,max_nodes=1000",
     ],
 )
@@ -169,6 +173,7 @@ def test_the_name_of_a_search_makes_it_again(text):
     assert isinstance(other, ab.SearchAgent)
     assert (one.budget, one.config, one.evaluator) == (other.budget, other.config, other.evaluator)
     assert (one.temperature, one.simultaneous_temperature) == (other.temperature, other.simultaneous_temperature)
+    assert (one.rule, one.keep) == (other.rule, other.keep)
     assert other.name == one.name
 
 
@@ -196,6 +201,13 @@ def test_names_make_agents():
         ("search:simulations", UsageError, "key=value"),
         ("search:c=2,selector.c_init=3", UsageError, "short name"),
         ("search:temperature=-1", UsageError, "temperature"),
+        ("search:rule=lbc", UnknownNameError, "'lcb'"),
+        ("search:rule.z=2", UsageError, "a setting of rule=lcb"),
+        ("search:rule=lcb,rule.z=many", UsageError, "rule.z must be a number"),
+        ("search:rule=regularised,selector=Ucb1", UsageError, "the selector is Ucb1"),
+        ("search:keep=graphs", UnknownNameError, "'graph'"),
+        ("search:width=0", UsageError, "width must be at least 1"),
+        ("search:cap.full=9,simulations=-1", UsageError, "one budget"),
         ("random:x=1", UsageError, "no options"),
         ("human:x=1", UsageError, "no options"),
         ("no/such/file.py:Agent", UsageError, "no/such/file.py"),

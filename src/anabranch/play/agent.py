@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from anabranch.errors import AgentError
@@ -24,6 +24,11 @@ class Turn:
     seed: int = 0  # in [0, 2^63); all that is random about the choice should come from here, so that it can be repeated
     moves: Sequence[Move] = ()  # what was played so far from `start`, outcomes of chance included
     start: State | None = None  # the game's first state, where known; agents that keep track of a game replay from here
+    opening: int = 0  # how many of the moves were drawn at random before agents began to choose
+    game_seed: int = 0  # as `seed`, but one for all turns of a seat in a game
+    # What an agent keeps of a game for its next turn in the same seat, under a key of its own. It may be empty at any
+    # turn, as after a resumption, and must then change nothing but the time a choice takes.
+    memory: dict[Any, Any] = field(default_factory=dict, compare=False, repr=False)
 
     def random(self) -> Random:
         """Return the turn's random numbers, always from the first of them on."""
@@ -41,6 +46,10 @@ class Agent(ABC):
     def name(self) -> str:
         """What tables call it. A match that is resumed compares it, so it should tell the settings that matter."""
         return type(self).__name__
+
+    def check(self, game: Game) -> None:
+        """Refuse a game that this agent cannot play, with an error that says why; asked once, before the first turn."""
+        del game
 
     @abstractmethod
     def choose(self, turns: Sequence[Turn]) -> Sequence[int]:
@@ -64,6 +73,13 @@ def ask(agent: Any, turns: Sequence[Turn]) -> list[int]:
     if len(chosen) != len(turns):
         raise AgentError(f"{name_of(agent)} was asked for {len(turns)} actions and returned {len(chosen)}")
     return [_legal(agent, turn, action) for turn, action in zip(turns, chosen, strict=True)]
+
+
+def check_agents(agents: Sequence[Any], game: Game) -> None:
+    """Let agents refuse a game before anything is played; those that are no ab.Agent are not asked."""
+    for agent in agents:
+        if isinstance(agent, Agent):
+            agent.check(game)
 
 
 def name_of(agent: Any) -> str:

@@ -9,6 +9,7 @@ from contextlib import AbstractContextManager, contextmanager, suppress
 from typing import TextIO
 
 from anabranch.errors import AgentError, UsageError, suggestion
+from anabranch.game.game import Game
 from anabranch.game.moves import action_name, read_action
 from anabranch.play.agent import Agent, Turn
 from anabranch.play.search_agent import SearchAgent
@@ -65,6 +66,10 @@ class HumanAgent(Agent):
     @property
     def name(self) -> str:
         return "human"
+
+    def check(self, game: Game) -> None:
+        """Refuse a game that hints cannot be given for."""
+        self.hint.check(game)
 
     def choose(self, turns: Sequence[Turn]) -> list[int]:
         return [self.choose_one(turn) for turn in turns]
@@ -138,7 +143,7 @@ class HumanAgent(Agent):
 
     def _show_hint(self, turn: Turn) -> None:
         with self.waiting("the search is thinking"):
-            (result,) = self.hint.results([turn])
+            (result,) = self.hint.afresh([turn])
         self.say(str(result))
         best = max(turn.state.choices(turn.seat), key=lambda action: result.policy[turn.seat, action])
         share = result.policy[turn.seat, best]

@@ -13,7 +13,7 @@ import anabranch
 from anabranch.errors import DataError, IllegalActionError, UsageError
 from anabranch.game.compiled import CompiledGame
 from anabranch.game.game import Game
-from anabranch.play.agent import Move, Turn, ask, name_of
+from anabranch.play.agent import Move, Turn, ask, check_agents, name_of
 from anabranch.play.journal import Begun, Journal
 from anabranch.play.match_result import Match
 from anabranch.play.names import as_agent
@@ -112,6 +112,7 @@ class Series:
             raise UsageError(f"{game.name} has {game.players} players: give {wanted} agents, found {len(agents)}")
         self.game = game
         self.agents = [as_agent(agent) for agent in agents]
+        check_agents(self.agents, game)
         self.seed, self.abreast, self.longest = seed, abreast, longest
         self.openings = usual_plies(game, seed) if openings is None else openings
         self.tables = rotations(game.players, len(agents))  # who sits where in the games of a pair
@@ -267,8 +268,16 @@ class Series:
 
     def _turn(self, table: _Table, seat: int) -> Turn:
         played = table.played
-        seed = seed_for(self.seed, Purpose.CHOICE, table.pair, len(played.moves), seat)
-        return Turn(played.state, seat, seed, tuple(played.moves), played.start)
+        return Turn(
+            state=played.state,
+            seat=seat,
+            seed=seed_for(self.seed, Purpose.CHOICE, table.pair, len(played.moves), seat),
+            moves=tuple(played.moves),
+            start=played.start,
+            opening=table.opening,
+            game_seed=seed_for(self.seed, Purpose.GAME, table.pair, seat),
+            memory=table.memories[seat],
+        )
 
     def _keep(self, pairs: Sequence[Sequence[_Table]]) -> None:
         records = [[self._record(table) for table in tables] for tables in pairs]
@@ -315,6 +324,7 @@ class _Table:
     def __init__(self, pair: int, number: int, seats: tuple[int, ...], played: PlayedGame) -> None:
         self.pair, self.number, self.seats, self.played = pair, number, seats, played
         self.opening = len(played.moves)
+        self.memories: list[dict[Any, Any]] = [{} for _ in seats]  # what agents keep of this game, seat by seat
         self.decisions: list[Move] = []  # of the agents: the moves without opening and dice
 
     @property

@@ -9,27 +9,40 @@ from typing import Any
 from anabranch.errors import UsageError
 from anabranch.evaluate.load import load
 from anabranch.evaluate.native import Rollout
+from anabranch.evaluate.network import NetworkEvaluator
 from anabranch.game.game import Game
 from anabranch.game.random import Random, uniform
+from anabranch.game.state import State
 from anabranch.play.agent import Agent, Turn
-from anabranch.search.arguments import check_budget, checked_config
-from anabranch.search.config import SearchConfig
+from anabranch.play.kept import Journey
+from anabranch.search.arguments import Keep, check_budget, checked_config, checked_keep
+from anabranch.search.config import Puct, SearchConfig
+from anabranch.search.draws import Purpose
 from anabranch.search.formulas import first_above
+from anabranch.search.move_rules import MOVE_RULES, MoveRule, Regularised, move_policy, move_rule
 from anabranch.search.native import supported
-from anabranch.search.policies import tempered
+from anabranch.search.policies import capped, tempered
 from anabranch.search.reference import Reference
 from anabranch.search.result import Result
-from anabranch.search.searcher import Searcher
+from anabranch.search.searcher import Root, Searcher
 
 
 class SearchAgent(Agent):
-    """Searches every turn afresh, all turns abreast, and plays what the search found.
+    """Searches every turn, all turns abreast, and plays what the search found.
 
     The budget is one of `simulations`, `visits` and `seconds`; the first two play the same game every time, a time does
-    not. Where one player acts, it plays the choice with the largest policy, the first of equals, or with a
-    `temperature` T > 0 draws in proportion to policy^(1/T). Where several choose at once a policy is a mixed strategy,
-    and playing its largest entry could be exploited: there it draws from the policy itself, or with another
-    `simultaneous_temperature` from policy^(1/T).
+    not. Without one it is 1000 simulations, or what `SearchConfig.cap` draws. `evaluator` may be a name, such as that
+    of a network's file.
+
+    Where one player acts, it plays the choice with the largest policy under the move `rule` ("visits", "lcb",
+    "regularised", or one of `ab.MoveRule`), the first of equals, or with a `temperature` T > 0 draws in proportion to
+    policy^(1/T). Where several choose at once a policy is a mixed strategy, and playing its largest entry could be
+    exploited: there it draws from the search's own policy, or with another `simultaneous_temperature` from
+    policy^(1/T).
+
+    `keep` says what stays of a search for the next turn of the same game, as `Root.advance` has it: "nothing", the
+    "graph" with its visits, to which simulations are added and up to which visits are counted, or the "evaluations".
+    Choices are then functions of the game so far, and no longer of the state alone.
     """
 
     def __init__(
@@ -40,22 +53,28 @@ class SearchAgent(Agent):
         seconds: float | None = None,
         evaluator: Any = None,
         config: SearchConfig | None = None,
+        rule: str | MoveRule = "visits",
         temperature: float = 0.0,
         simultaneous_temperature: float = 1.0,
+        keep: Keep = "nothing",
         threads: int | None = None,
     ) -> None:
-        if simulations is visits is seconds is None:
+        self.config = checked_config(config)
+        if simulations is visits is seconds is None and self.config.cap is None:
             simulations = 1000
-        check_budget(simulations, visits, seconds)
+        if self.config.cap is None or not simulations is visits is seconds is None:
+            check_budget(simulations, visits, seconds)
         for value in (temperature, simultaneous_temperature):
             if not isinstance(value, (int, float)) or not 0.0 <= value < math.inf:
                 raise UsageError(f"a temperature is a finite number, at least 0, found {value!r}")
+        checked_keep(keep)
         self.budget: dict[str, Any] = {"simulations": simulations, "visits": visits, "seconds": seconds}
         self.evaluator = (
             Rollout() if evaluator is None else load(evaluator) if isinstance(evaluator, str) else evaluator
         )
-        self.config = checked_config(config)
+        self.rule = _checked_rule(rule, self.config)
         self.temperature, self.simultaneous_temperature = temperature, simultaneous_temperature
+        self.keep = keep
         self.threads = threads
         self._searcher: Searcher | None = None
 
@@ -66,39 +85,105 @@ class SearchAgent(Agent):
 
         return search_name(self)
 
+    def check(self, game: Game) -> None:
+        """Refuse a game that the network was not made for."""
+        check_evaluator(self.evaluator, game)
+
     def choose(self, turns: Sequence[Turn]) -> list[int]:
         return [self.pick(turn, result) for turn, result in zip(turns, self.results(turns), strict=True)]
 
     def results(self, turns: Sequence[Turn]) -> list[Result]:
         """Return what the search finds for every turn: its opinion, before anything is drawn from it."""
-        if not supported(self.config):  # averaging selectors are not in the engine yet
-            return [
-                Reference(turn.state, self.evaluator, self.config, stream=turn.seed).run(**self.budget)
-                for turn in turns
-            ]
+        follows = [self.keep != "nothing" and turn.start is not None for turn in turns]
+        followed = iter(self._follow([turn for turn, each in zip(turns, follows, strict=True) if each]))
+        others = iter(self.afresh([turn for turn, each in zip(turns, follows, strict=True) if not each]))
+        return [next(followed if each else others) for each in follows]
+
+    def _follow(self, turns: Sequence[Turn]) -> list[Result]:
+        """Return what the search finds for turns of games that are followed."""
+        if not turns:
+            return []
         searcher = self._searcher_of(turns[0].state.game)
-        together = len(turns)
-        if self.budget["seconds"] is not None:  # roots that share a thread would share its time
-            together = searcher.threads if searcher.native else 1
-        found: list[Result] = []
-        for at in range(0, len(turns), together):
-            roots = [searcher.root(turn.state, stream=turn.seed) for turn in turns[at : at + together]]
-            found += searcher.run(roots, **self.budget)
-        return found
+        journeys = [self._journey(turn, searcher) for turn in turns]
+        while under_way := [journey for journey in journeys if not journey.arrived]:
+            roots = [journey.step() for journey in under_way]
+            for journey, result in zip(under_way, self._run(roots), strict=True):
+                journey.found(result)
+        kept = [journey.kept() for journey in journeys]
+        for turn, each in zip(turns, kept, strict=True):
+            turn.memory[self] = each
+        return [each.result for each in kept]
+
+    def afresh(self, turns: Sequence[Turn]) -> list[Result]:
+        """Return what the search finds for every turn with nothing kept of any game, and keep nothing."""
+        if not turns:
+            return []
+        self._searcher_of(turns[0].state.game)
+        return self._run([self._plant(turn.state, turn.seed) for turn in turns])
 
     def pick(self, turn: Turn, result: Result) -> int:
         """Return the action a result stands for, drawn with the turn's random numbers where it mixes."""
-        chances = result.policy[turn.seat].tolist()
         alone = turn.state.turn == (turn.seat,)
+        chances = move_policy(result, turn.seat, self.rule if alone else "visits", self.config).tolist()
         temperature = self.temperature if alone else self.simultaneous_temperature
         if temperature == 0.0:
             return int(chances.index(max(chances)))
         return sampled(chances, temperature, turn.random())
 
-    def _searcher_of(self, game: Game) -> Searcher:
-        if self._searcher is None or self._searcher.game is not game:
+    def _journey(self, turn: Turn, searcher: Searcher | None) -> Journey:
+        """Begin the way to a turn; what was kept is taken out, so that a search that fails leaves nothing half done."""
+        kept = turn.memory.pop(self, None)
+        if kept is not None and isinstance(kept.root, Root) and kept.root.searcher is not searcher:
+            kept = None
+        return Journey(turn, kept, self._plant, self.keep, repeats=self.budget["seconds"] is None)
+
+    def _plant(self, state: State, stream: int) -> Root | Reference:
+        if self._searcher is None:
+            return Reference(state, self.evaluator, self.config, stream=stream)
+        return self._searcher.root(state, stream=stream)
+
+    def _run(self, roots: Sequence[Root | Reference]) -> list[Result]:
+        searcher = self._searcher
+        if searcher is None:
+            return [root.run(**self._capped(root)) for root in roots if isinstance(root, Reference)]
+        together = len(roots)
+        if self.budget["seconds"] is not None:  # roots that share a thread would share its time
+            together = searcher.threads if searcher.native else 1
+        found: list[Result] = []
+        for at in range(0, len(roots), together):
+            some = [root for root in roots[at : at + together] if isinstance(root, Root)]
+            found += searcher.run(some, **self.budget)
+        return found
+
+    def _capped(self, root: Reference) -> dict[str, Any]:
+        """Return a reference's budget, drawn as the searcher draws it where the settings have a cap and no other is."""
+        if self.config.cap is None or any(value is not None for value in self.budget.values()):
+            return self.budget
+        simulations, root.explores = capped(self.config.cap, root.walker.draws.key(Purpose.CAP, 0, 0, 0))
+        return {"simulations": simulations}
+
+    def _searcher_of(self, game: Game) -> Searcher | None:
+        """Return who searches a game; None where settings are not in the engine yet, and the reference does."""
+        if supported(self.config) and (self._searcher is None or self._searcher.game is not game):
             self._searcher = Searcher(game, self.evaluator, self.config, threads=self.threads)
         return self._searcher
+
+
+def check_evaluator(evaluator: Any, game: Game) -> None:
+    """Refuse a game that an evaluator's network, or that of the evaluator inside it, was not made for."""
+    while evaluator is not None:
+        if isinstance(evaluator, NetworkEvaluator):
+            evaluator.check(game)
+        evaluator = getattr(evaluator, "evaluator", None)
+
+
+def _checked_rule(given: str | MoveRule, config: SearchConfig) -> MoveRule:
+    rule = move_rule(given)
+    if not isinstance(rule, tuple(type(known) for known in MOVE_RULES.values())):
+        raise UsageError(f"a rule is one of {', '.join(MOVE_RULES)}, or such an object; found {given!r}")
+    if isinstance(rule, Regularised) and not isinstance(config.selector, Puct):
+        raise UsageError(f"the regularised policy is that of PUCT; the selector is {type(config.selector).__name__}")
+    return rule
 
 
 def sampled(chances: Sequence[float], temperature: float, random: Random) -> int:

@@ -1,50 +1,94 @@
-"""`search:simulations=800,evaluator=uniform,c=2`: a search agent from one line of text, and back."""
+"""`search:simulations=800,evaluator=uniform,c=2`: a search agent from one line of text, and back.
+
+Options are separated by commas; those of an evaluator, inside its own, by plus signs:
+`search:evaluator=rollout:count=4+max_depth=200,keep=graph`.
+"""
 
 from __future__ import annotations
 
-from dataclasses import fields, is_dataclass
+import re
+from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
 from anabranch.errors import UsageError
+from anabranch.evaluate.batch import Function
+from anabranch.evaluate.cached import Cached
 from anabranch.evaluate.load import BUILT_IN, load
 from anabranch.evaluate.native import Rollout
+from anabranch.evaluate.network import Network
 from anabranch.evaluate.onnx import Onnx
+from anabranch.evaluate.symmetric import Symmetric
 from anabranch.evaluate.torch import Torch
 from anabranch.play.names import read_options
 from anabranch.play.search_agent import SearchAgent
 from anabranch.search.config import SearchConfig, Ucb1
+from anabranch.search.move_rules import MOVE_RULES, LowerBound, MoveRule, move_rule
 from anabranch.search.settings import from_pairs, known_settings
 
-AGENT = ("simulations", "visits", "seconds", "temperature", "simultaneous_temperature", "threads")
-OTHERS = ("evaluator", "c")
+AGENT = ("simulations", "visits", "seconds", "keep", "temperature", "simultaneous_temperature", "threads")
+RULE = tuple(f"rule.{each.name}" for each in fields(LowerBound))
+OTHERS = ("evaluator", "c", "rule", *RULE)
 
 
 def make_search(text: str) -> SearchAgent:
     """Make a search agent.
 
-    Options: a budget (1000 simulations if none is given), temperatures and threads as SearchAgent takes them,
-    evaluator=NAME as `evaluate.load` reads it, c=NUMBER for the weight of exploration, and every setting by its dotted
-    name, e.g. selector=Ucb1, selector.first_play=parent, simultaneous=RegretMatching, seed=3.
+    Options: a budget (1000 simulations if none is given), keep, temperatures and threads as SearchAgent takes them,
+    evaluator=NAME as `evaluate.load` reads it, a network's file too, rule=visits, lcb or regularised (and rule.z,
+    rule.share, rule.least of lcb), c=NUMBER for the weight of exploration, and every setting by its dotted name, e.g.
+    width=16, noise.weight=0.3, selector=Ucb1, selector.first_play=parent, simultaneous=RegretMatching, seed=3.
     """
     pairs = list(filter(None, text.split(",")))
     names = {name for setting in known_settings() for name in _beginnings(setting.key)}
     options = read_options(text, [*AGENT, *OTHERS, *sorted(names)], "search")
     settings = [pair for pair in pairs if pair.partition("=")[0] in names]
     given = {name: options[name] for name in AGENT if name in options}
-    evaluator = load(str(options["evaluator"])) if "evaluator" in options else None
-    return SearchAgent(**given, evaluator=evaluator, config=_config(settings, options.get("c")))
+    evaluator = load(_with_commas(str(options["evaluator"]))) if "evaluator" in options else None
+    config = _config(settings, options.get("c"))
+    return SearchAgent(**given, evaluator=evaluator, config=config, rule=_rule(options))
 
 
 def search_name(agent: SearchAgent) -> str:
     """Return the text that makes such an agent: every setting that differs from the default."""
     told = [f"{key}={value}" for key, value in agent.budget.items() if value is not None]
     if agent.evaluator != Rollout():
-        told.append(f"evaluator={_evaluator_name(agent.evaluator)}")
+        told.append(f"evaluator={_evaluator_name(agent.evaluator).replace(',', '+')}")
+    told += _rule_name(agent.rule)
+    if agent.keep != "nothing":
+        told.append(f"keep={agent.keep}")
     for name, usual in (("temperature", 0.0), ("simultaneous_temperature", 1.0)):
         if getattr(agent, name) != usual:
-            told.append(f"{name}={getattr(agent, name):g}")
+            told.append(f"{name}={getattr(agent, name)}")
     told += _differences(agent.config, SearchConfig(), "")
     return "search:" + ",".join(told)
+
+
+def _with_commas(text: str) -> str:
+    """Return an evaluator's name as `evaluate.load` reads it: inside an agent's, plus signs stand for commas."""
+    head, separator, options = text.rpartition(":")
+    return head + separator + re.sub(r"\+(?=\w+=)", ",", options)
+
+
+def _rule(options: dict[str, Any]) -> MoveRule:
+    rule = move_rule(str(options.get("rule", "visits")))
+    given = {name.removeprefix("rule."): options[name] for name in RULE if name in options}
+    if not given:
+        return rule
+    if not isinstance(rule, LowerBound):
+        raise UsageError(f"search: rule.{next(iter(given))} is a setting of rule=lcb")
+    for name, value in given.items():
+        if isinstance(value, bool) or not isinstance(value, (int, float)):
+            raise UsageError(f"search: rule.{name} must be a number, found {value!r}")
+    return replace(rule, **given)
+
+
+def _rule_name(rule: MoveRule) -> list[str]:
+    """Return a rule's name and what of its settings is not usual."""
+    name, usual = next((name, usual) for name, usual in MOVE_RULES.items() if type(usual) is type(rule))
+    told = [f"rule={name}"] if name != "visits" else []
+    values = {each.name: getattr(rule, each.name) for each in fields(rule)}
+    told += [f"rule.{each}={value}" for each, value in values.items() if value != getattr(usual, each)]
+    return told
 
 
 def _config(settings: list[str], weight: Any) -> SearchConfig:
@@ -90,7 +134,13 @@ def _evaluator_name(evaluator: Any) -> str:
             return name + (":" + ",".join(changed) if changed else "")
     if isinstance(evaluator, (Onnx, Torch)):
         return evaluator.name
+    if isinstance(evaluator, Cached):  # remembered answers are the same
+        return _evaluator_name(evaluator.evaluator)
+    if isinstance(evaluator, Symmetric):
+        return f"symmetric({_evaluator_name(evaluator.evaluator)};mode={evaluator.mode};seed={evaluator.seed})"
     if is_dataclass(evaluator):
         return repr(evaluator)
+    if isinstance(evaluator, (Function, Network)):
+        evaluator = evaluator.function
     named = evaluator if hasattr(evaluator, "__qualname__") else type(evaluator)
     return f"{named.__module__}:{named.__qualname__}"

@@ -19,6 +19,7 @@ class Purpose(IntEnum):
     OPENING = 2  # the random moves a pair begins with
     DICE = 3  # chance, as the played games see it
     CHOICE = 4  # an agent's own draws at one move
+    GAME = 5  # an agent's own draws throughout a game, where it keeps what it found
 
 
 def seed_for(seed: int, purpose: Purpose, pair: int, *more: int) -> int:

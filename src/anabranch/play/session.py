@@ -8,7 +8,7 @@ from typing import Any
 from anabranch.errors import UsageError
 from anabranch.game.game import Game
 from anabranch.game.words import CHANCE
-from anabranch.play.agent import Agent, Move, Turn, ask, name_of
+from anabranch.play.agent import Agent, Move, Turn, ask, check_agents, name_of
 from anabranch.play.human_agent import BOLD, HumanAgent, HumanLeftError, TakeBackError
 from anabranch.play.played import PlayedGame
 from anabranch.play.record import EQUAL
@@ -24,7 +24,9 @@ class Session:
         humans = [agent for agent in agents if isinstance(agent, HumanAgent)]
         if not humans:
             raise UsageError("nobody of the players is human; `match` plays agents against each other")
+        check_agents(agents, game)
         self.game, self.agents, self.seed = game, agents, seed
+        self.memories: list[dict[Any, Any]] = [{} for _ in agents]  # what they keep of the game, seat by seat
         self.host = humans[0]  # who is told what happens
         self.number = 0  # of the game, when several are played
         self.played = self._begin()
@@ -80,8 +82,15 @@ class Session:
         chosen: dict[int, int] = {}
         for seat in sorted(acting, key=lambda seat: not isinstance(self.agents[seat], HumanAgent)):
             agent = self.agents[seat]
-            seed = seed_for(self.seed, Purpose.CHOICE, self.number, len(played.moves), seat)
-            turn = Turn(played.state, seat, seed, tuple(played.moves), played.start)
+            turn = Turn(
+                state=played.state,
+                seat=seat,
+                seed=seed_for(self.seed, Purpose.CHOICE, self.number, len(played.moves), seat),
+                moves=tuple(played.moves),
+                start=played.start,
+                game_seed=seed_for(self.seed, Purpose.GAME, self.number, seat),
+                memory=self.memories[seat],
+            )
             if isinstance(agent, HumanAgent):
                 chosen[seat] = agent.choose_one(turn)
             else:
@@ -146,6 +155,7 @@ class Session:
             if text in ("new", "new game", "again", "yes"):
                 self.number += 1
                 self.played, self.decisions = self._begin(), []
+                self.memories = [{} for _ in self.agents]
                 return
             self.host.say("undo takes your last move back, new begins another game, quit leaves")
 

@@ -8,7 +8,6 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
-#include <memory>
 #include <vector>
 
 #include "anabranch/backup.hpp"
@@ -131,17 +130,15 @@ class Chooser {
 
  private:
   __attribute__((noinline)) void extend_uniform(std::size_t size) {
-    while (uniform_.size() <= size) {
-      const std::size_t n = uniform_.size();
-      if (n == 0) {
-        uniform_.push_back(0.0f);
-        continue;
-      }
-      const std::vector<double> equal(n, 1.0 / static_cast<double>(n));
-      std::vector<float> stored(n);
-      store_prior(equal.data(), n, stored.data());
-      uniform_.push_back(stored[0]);
-    }
+    if (uniform_.empty()) uniform_.push_back(0.0f);
+    while (uniform_.size() <= size) uniform_.push_back(uniform_prior_of(uniform_.size()));
+  }
+
+  static float uniform_prior_of(std::size_t size) {
+    const std::vector<double> equal(size, 1.0 / static_cast<double>(size));
+    std::vector<float> stored(size);
+    store_prior(equal.data(), size, stored.data());
+    return stored[0];
   }
 
   // What one player sees of its choices: N_i(a), q_i(a) and v_i(a).
@@ -207,17 +204,20 @@ class Chooser {
     std::array<double, kFew + 1> roots{};
   };
 
-  const Equal& equal_choices(std::uint32_t size) {
-    if (!equal_[size]) [[unlikely]] make_equal(size);
-    return *equal_[size];
+  // One table for all searches: many roots abreast would fill the processor's caches with their own.
+  static const Equal& equal_choices(std::uint32_t size) {
+    static const std::vector<Equal> all = make_equal();
+    return all[size];
   }
 
-  __attribute__((noinline)) void make_equal(std::uint32_t size) {
-    auto made = std::make_unique<Equal>();
-    made->prior = static_cast<double>(uniform_prior(size));
-    double mass = 0.0;
-    for (std::uint32_t n = 0; n <= size; ++n, mass += made->prior) made->roots[n] = std::sqrt(mass);
-    equal_[size] = std::move(made);
+  static std::vector<Equal> make_equal() {
+    std::vector<Equal> all(kFew + 1);
+    for (std::uint32_t size = 1; size <= kFew; ++size) {
+      all[size].prior = static_cast<double>(uniform_prior_of(size));
+      double mass = 0.0;
+      for (std::uint32_t n = 0; n <= size; ++n, mass += all[size].prior) all[size].roots[n] = std::sqrt(mass);
+    }
+    return all;
   }
 
   // The plain case without scratch arrays: PUCT over at most 64 choices. Tried choices are scored edge by edge; of the
@@ -488,7 +488,6 @@ class Chooser {
   std::vector<double> visits_, values_, flight_, tried_, scores_, totals_, by_visits_, others_;
   std::vector<std::uint32_t> places_, ties_;
   std::vector<float> uniform_;
-  std::array<std::unique_ptr<Equal>, kFew + 1> equal_;
 };
 
 }  // namespace anabranch

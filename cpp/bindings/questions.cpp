@@ -25,13 +25,12 @@ class Questions {
     std::size_t index, count;  // of the root in the list that was gathered, and how many rows are its
   };
 
-  Questions(const Rules& rules, bool numbered) : size_(rules.state_size), players_(static_cast<std::size_t>(rules.players)),
-        actions_(static_cast<std::size_t>(rules.actions)), planes_(rules.planes), numbered_(numbered) {}
+  Questions(const Rules& rules, bool numbered, nb::object owner) : size_(rules.state_size), players_(static_cast<std::size_t>(rules.players)),
+        actions_(static_cast<std::size_t>(rules.actions)), planes_(rules.planes), numbered_(numbered), owner_(std::move(owner)) {}
 
   void add(std::size_t index, BoundSearch& s) {
     Search& search = *s.search;
     const Root root{index, search.asked().size()};
-    owners_.append(s.owner);
     for (const Request& request : search.asked()) {
       const std::size_t at = records_.size();
       records_.resize(at + size_ / 8);
@@ -153,8 +152,9 @@ class Questions {
   std::vector<std::uint64_t> records_, keys_, seeds_;
   std::vector<std::int64_t> turns_;
   std::vector<std::uint32_t> roots_of_rows_;
-  std::vector<const Rules*> rules_;  // kept alive by `owners_`
-  nb::list states_, owners_;
+  std::vector<const Rules*> rules_;  // of searches that `owner_` keeps alive
+  nb::list states_;
+  nb::object owner_;
 };
 
 // Roots searched together, with questions answered outside; the threads stay from wave to wave.
@@ -179,7 +179,7 @@ class Drive {
     for (std::size_t i = 0; i < roots_.size(); ++i) {
       more |= after[i] == Forest::After::goes_on;
       if (after[i] != Forest::After::asks) continue;
-      if (!made) made = std::make_unique<Questions>(*bound_[i]->verbs, bound_[i]->python && bound_[i]->python->numbered());
+      if (!made) made = std::make_unique<Questions>(*bound_[i]->verbs, bound_[i]->python && bound_[i]->python->numbered(), owners_);
       made->add(i, *bound_[i]);
     }
     if (!made) return nb::make_tuple(nb::none(), more, nb::none());

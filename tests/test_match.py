@@ -318,6 +318,55 @@ def test_interrupted_again_and_again_is_uninterrupted(tmp_path):
         pytest.fail("the match never ended")
 
 
+def test_a_thousand_games_with_a_network_interrupted_and_resumed_are_those_of_one_run(tmp_path, monkeypatch):
+    """Interrupted before the first move, between moves, and inside the network: the same games in the same file."""
+    monkeypatch.chdir(tmp_path)
+    game = GAMES["tic_tac_toe"]
+    ab.nets.save("net.safetensors", ab.nets.make("mlp", game, width=8, layers=1))
+    agents = ("search:simulations=12,width=4,evaluator=net.safetensors,keep=graph", "search:simulations=4,threads=1")
+    whole = ab.match(game, *agents, games=1000, abreast=250, file="whole.jsonl")
+    run, calls = ab.Torch.run, [0]
+
+    def counting(self, observations):
+        calls[0] -= 1
+        if calls[0] == 0:
+            raise KeyboardInterrupt
+        return run(self, observations)
+
+    monkeypatch.setattr(ab.Torch, "run", counting)
+    points = [("call", 1), ("call", 6), ("moves", 300), ("call", 31), ("moves", 1), ("moves", 1500), ("call", 9)]
+    for kind, count in points:
+        calls[0] = count if kind == "call" else 10**9
+
+        def stop(so_far, kind=kind, count=count):
+            if kind == "moves" and so_far.moves >= count:
+                raise KeyboardInterrupt
+
+        with pytest.raises(KeyboardInterrupt):
+            ab.match(game, *agents, games=1000, abreast=250, file="resumed.jsonl", progress=stop)
+    calls[0] = 10**9
+    resumed = ab.match(game, *agents, games=1000, abreast=250, file="resumed.jsonl")
+    assert resumed == whole
+    assert 0 < resumed.played < 1000
+
+    def pairs(name):
+        lines = [line for line in (tmp_path / name).read_bytes().splitlines() if b'"begun"' not in line]
+        return lines[0], sorted(lines[1:])
+
+    assert pairs("resumed.jsonl") == pairs("whole.jsonl")
+    assert len(pairs("whole.jsonl")[1]) == 500
+
+
+def test_a_network_for_another_game_is_refused_before_anything_is_played(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    ab.nets.save("net.safetensors", ab.nets.make("mlp", GAMES["tic_tac_toe"], width=8, layers=1))
+    wrapped = ab.SearchAgent(evaluator=ab.Cached(ab.Symmetric(ab.Torch(ab.nets.load("net.safetensors")))))
+    for agent in ("search:evaluator=net.safetensors", wrapped):
+        with pytest.raises(DataError, match="was made for tic_tac_toe"):
+            ab.match(ab.games.load("connect_four"), agent, "random", file="match.jsonl")
+    assert not (tmp_path / "match.jsonl").exists()
+
+
 def test_a_file_torn_anywhere_resumes(tmp_path):
     path, expected = tmp_path / "match.jsonl", whole_match()
     whole_match(path)

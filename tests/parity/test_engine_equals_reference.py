@@ -146,6 +146,8 @@ BUILT_IN: dict[str, tuple[dict[str, Any], int]] = {  # options, and how many pli
     "pyrat": ({"preset": "open5"}, 6),
     "pyrat ": ({"preset": "tiny", "seed": 3, "rewards": "difference"}, 20),
     "explicit": ({}, 1),
+    "go": ({"size": 4}, 9),
+    "go ": ({"size": 4, "merge": "bounded"}, 9),
 }
 SETTINGS = {
     "puct": (ab.Hashing(), ab.SearchConfig(seed=1)),
@@ -167,6 +169,19 @@ SETTINGS = {
             chance=ab.Chance(draws=2, widen=1.5),
             max_nodes=60,
             seed=3,
+        ),
+    ),
+    "waves": (mask, ab.SearchConfig(width=6, noise=ab.RootNoise(), forced=ab.ForcedPlayouts(), seed=4)),
+    "deep waves": (
+        ab.Hashing(),
+        ab.SearchConfig(
+            selector=ab.Puct(ties="random"),
+            simultaneous=ab.Ucb1(weights="C"),
+            chance=ab.Chance(exact_up_to=6),
+            virtual_loss=ab.VirtualLoss(mode="visits"),
+            width=5,
+            depth=3,
+            seed=5,
         ),
     ),
 }

@@ -323,7 +323,10 @@ def test_a_thousand_games_with_a_network_interrupted_and_resumed_are_those_of_on
     monkeypatch.chdir(tmp_path)
     game = GAMES["tic_tac_toe"]
     ab.nets.save("net.safetensors", ab.nets.make("mlp", game, width=8, layers=1))
-    agents = ("search:simulations=12,width=4,evaluator=net.safetensors,keep=graph", "search:simulations=4,threads=1")
+    agents = (
+        "search:simulations=12,width=4,evaluator=net.safetensors,keep=graph,noise.weight=0.5",
+        "search:simulations=4",
+    )
     whole = ab.match(game, *agents, games=1000, abreast=250, file="whole.jsonl")
     run, calls = ab.Torch.run, [0]
 

@@ -158,15 +158,30 @@ class Search : public Walker {
     return kNone;
   }
 
-  // Make another state the root: `child` is its node where there is one (kNone: looked for), `record` the state itself.
+  // Make another state the root: `child` is its node where there is one (kNone: looked for), `record` the state itself. If a
+  // verb fails, nothing has changed.
   void advance(NodeId child, const std::byte* record, Keep keep) {
     undo();
-    clean_priors();
     std::vector<std::byte> state(record, record + graph_.rules.state_size);
     if (child == kNone) {
       position_.set(state.data());
       child = find(offer());
     }
+    Graph fresh(graph_.rules);
+    prepare(fresh);
+    const bool keeps_graph = keep == Keep::graph && child != kNone;
+    if (!keeps_graph) {
+      std::swap(graph_, fresh);
+      try {
+        plant(state.data());
+      } catch (...) {
+        std::swap(graph_, fresh);
+        throw;
+      }
+      std::swap(graph_, fresh);
+    }
+    // No verb is called from here on.
+    clean_priors();
     if (keep == Keep::evaluations) {
       std::vector<std::vector<std::byte>> roots{state};
       if (child != kNone) {
@@ -179,15 +194,8 @@ class Search : public Walker {
       memory_.clear();
     }
     draws_ = Draws(config_.seed, stream_, ++root_number_);
-    Graph fresh(graph_.rules);
-    prepare(fresh);
-    if (keep == Keep::graph && child != kNone) {
-      Reroot(graph_, fresh, config_, [this](NodeId id) { return index_hash(id); }).keep_below(child);
-      graph_ = std::move(fresh);
-      return;
-    }
+    if (keeps_graph) Reroot(graph_, fresh, config_, [this](NodeId id) { return index_hash(id); }).keep_below(child);
     graph_ = std::move(fresh);
-    plant(state.data());
   }
   std::uint64_t root_number() const { return root_number_; }
   void set_root_number(std::uint64_t number) { draws_ = Draws(config_.seed, stream_, root_number_ = number); }

@@ -458,13 +458,14 @@ class Walker : public Grower {
     std::uint64_t key = node_key(hash, at, move);
     Random random{draws_.key(Purpose::freeze, 0, key, graph_.nodes[at].visits + graph_.in_flight(at))};
     std::vector<double> collected(graph_.players, 0.0);
+    std::int64_t turn = 0;
     for (;;) {
       const NodeId known = find(hash);
       if (known != kNone && graph_.nodes[known].visits > 0) {
         freeze(at, place, collected.data(), graph_.mean(known));
         return;
       }
-      const std::int64_t turn = position_.turn();
+      turn = position_.turn();
       if (turn == kOver) {
         const std::vector<double> nothing(graph_.players, 0.0);
         freeze(at, place, collected.data(), nothing.data());
@@ -479,7 +480,7 @@ class Walker : public Grower {
     }
     if (deferred_) {
       graph_.edges[graph_.nodes[at].edges + place].bits |= kFrozen;  // from now on; its value comes with the answer
-      wave_->asked.push_back({kNone, key, at, place, {position_.state(), position_.state() + graph_.rules.state_size}, std::move(collected)});
+      wave_->asked.push_back({kNone, key, at, place, {position_.state(), position_.state() + graph_.rules.state_size}, std::move(collected), turn});
       return;
     }
     judge_.evaluate(position_, key, draws_);

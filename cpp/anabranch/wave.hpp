@@ -19,6 +19,7 @@ struct Request {
   std::uint32_t place;            // frozen: the edge's place
   std::vector<std::byte> state;   // frozen: the state to judge
   std::vector<double> collected;  // frozen: rewards on the way there
+  std::int64_t turn = 0;          // frozen: who acts in that state
 };
 
 struct PathStep {

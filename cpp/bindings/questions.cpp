@@ -139,10 +139,7 @@ class Questions {
   std::size_t first_of(std::size_t row) const { return static_cast<std::size_t>(std::countr_zero(static_cast<std::uint64_t>(turns_[row]))); }
 
   static std::int64_t turn_of(Search& search, const Request& request) {
-    if (request.node == kNone) {
-      search.position().set(request.state.data());
-      return search.position().turn();
-    }
+    if (request.node == kNone) return request.turn;
     const Node& node = search.graph().nodes[request.node];
     return node.acting == 1 ? std::int64_t{1} << node.mover : static_cast<std::int64_t>(search.graph().tables[node.choices].turn);
   }

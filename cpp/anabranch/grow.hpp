@@ -92,7 +92,7 @@ class Grower {
     const bool attached = attach(at, place, graph_.edges[e].move);
     reaching_.node = kNone;
     if (!attached) return;
-    wave_->thawed.emplace_back(at, place);
+    wave_->noting().thawed.emplace_back(at, place);
     wave_->thawed_values.insert(wave_->thawed_values.end(), frozen.begin(), frozen.end());
   }
 

@@ -55,7 +55,7 @@ class Search : public Walker {
 
   // The questions to hand out: of the wave that asked last.
   const std::vector<Request>& asked() const { return waves_.back()->asked; }
-  void handed_out() { waves_.back()->waits = true; }
+  void handed_out() { waves_.back()->noting().waits = true; }
 
   // How many answers the oldest wave waits for that was handed out, and the answers, in order: `wide` logits each (as `settle`
   // takes them: of all players, or of the only acting one; 0: every choice is equally likely) and as many values as players.
@@ -290,17 +290,18 @@ class Search : public Walker {
   }
 
   void begin_wave() {
-    Wave* wave = nullptr;
-    for (std::size_t i = 0; !wave && i < memory_of_waves_.size(); ++i)
-      if (waves_.empty() || std::find(waves_.begin(), waves_.end(), memory_of_waves_[i].get()) == waves_.end())
-        wave = memory_of_waves_[i].get();
-    if (!wave) {
-      memory_of_waves_.push_back(std::make_unique<Wave>());
-      wave = memory_of_waves_.back().get();
-    }
-    wave->begin(graph_);
-    waves_.push_back(wave);
-    wave_ = wave;
+    wave_ = waves_.empty() ? &first_ : unused_wave();
+    wave_->begin(graph_);
+    waves_.push_back(wave_);
+  }
+
+  Wave* unused_wave() {
+    const auto used = [this](const Wave* wave) { return std::find(waves_.begin(), waves_.end(), wave) != waves_.end(); };
+    if (!used(&first_)) return &first_;
+    for (const auto& wave : others_)
+      if (!used(wave.get())) return wave.get();
+    others_.push_back(std::make_unique<Wave>());
+    return others_.back().get();
   }
 
   void begin_path() {
@@ -324,7 +325,7 @@ class Search : public Walker {
   void land() {
     Wave& wave = *waves_.front();
     wave_ = &wave;
-    wave.landing = true;
+    wave.noting().landing = true;
     if (wave.first_prior == SIZE_MAX) wave.first_prior = graph_.priors.size();
     for (const auto& [node, entry] : wave.remembered) recall(node, entry);
     wave.remembered.clear();
@@ -482,7 +483,8 @@ class Search : public Walker {
   }
 
   std::vector<Wave*> waves_;  // in flight, the oldest first
-  std::vector<std::unique_ptr<Wave>> memory_of_waves_;
+  Wave first_;                // in sequential searches the only one
+  std::vector<std::unique_ptr<Wave>> others_;
   std::uint64_t root_number_ = 0;
   std::vector<float> clean_;  // the root's priors without noise
   std::vector<std::byte> states_;

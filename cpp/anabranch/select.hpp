@@ -205,10 +205,11 @@ class Chooser {
   };
 
   // One table for all searches: many roots abreast would fill the processor's caches with their own.
-  static const Equal& equal_choices(std::uint32_t size) {
+  static const Equal* all_equal() {
     static const std::vector<Equal> all = make_equal();
-    return all[size];
+    return all.data();
   }
+  const Equal& equal_choices(std::uint32_t size) const { return equal_[size]; }
 
   static std::vector<Equal> make_equal() {
     std::vector<Equal> all(kFew + 1);
@@ -485,6 +486,7 @@ class Chooser {
   const bool plain_;     // PUCT without first-play weight and random ties
   const double* const factors_;
   const std::uint32_t factor_count_;
+  const Equal* const equal_ = all_equal();  // by the number of choices
   std::vector<double> visits_, values_, flight_, tried_, scores_, totals_, by_visits_, others_;
   std::vector<std::uint32_t> places_, ties_;
   std::vector<float> uniform_;

@@ -87,7 +87,7 @@ class Walker : public Grower {
     for (std::size_t i = visit.repeated; i < path_.repeated.size(); ++i) {
       const PathStep& step = path_.repeated[i];
       ++graph_.repeats[graph_.nodes[step.node].edges + step.place];
-      if (nested) wave_->repeated.emplace_back(step.node, step.place);
+      if (nested) wave_->noting().repeated.emplace_back(step.node, step.place);
     }
     for (std::size_t i = path_.steps.size(); i > visit.path; --i) {
       const PathStep step = path_.steps[i - 1];
@@ -141,7 +141,7 @@ class Walker : public Grower {
       load(id);
       const std::uint32_t known = memory_.find(position_.state());
       if (known != kNone) {
-        if (marking_) wait_for(id, [&] { wave_->remembered.emplace_back(id, known); });
+        if (marking_) wait_for(id, [&] { wave_->noting().remembered.emplace_back(id, known); });
         else recall(id, known);
         return;
       }
@@ -284,11 +284,11 @@ class Walker : public Grower {
   // What nested visits change must be known to those who undo it, since visits after them may fail.
   __attribute__((noinline, cold)) Before& remember(NodeId id) {
     if (wave_->low.empty()) {
-      wave_->low = graph_.low;
+      wave_->noting().low = graph_.low;
       wave_->high = graph_.high;
     }
     const double* mean = graph_.mean(id);
-    wave_->journal.push_back({id, graph_.nodes[id].visits, kNone, {mean, mean + graph_.players}, {}, {}});
+    wave_->noting().journal.push_back({id, graph_.nodes[id].visits, kNone, {mean, mean + graph_.players}, {}, {}});
     return wave_->journal.back();
   }
 

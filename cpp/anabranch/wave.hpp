@@ -94,16 +94,36 @@ struct Wave {
 
   void begin(const Graph& graph) {
     count = 0;
-    asked.clear();
+    first_node = graph.size();
+    first_reward = graph.rewards.size();
+    added.cut(0);
+    if (!asked.empty()) [[unlikely]] asked.clear();
+    if (!settled.empty()) [[unlikely]] settled.clear();
+    if (busy) [[unlikely]] clear_rest();
+  }
+
+  // Announce that something was written down that most waves never write.
+  Wave& noting() {
+    busy = true;
+    return *this;
+  }
+
+  Path& add_path() {
+    busy = true;
+    if (paths.size() == count) paths.emplace_back();
+    Path& path = paths[count++];
+    path.clear();
+    return path;
+  }
+
+ private:
+  __attribute__((noinline)) void clear_rest() {
+    busy = false;
     remembered.clear();
     landing = false;
     waits = false;
     answers = 0;
     first_prior = SIZE_MAX;
-    first_node = graph.size();
-    first_reward = graph.rewards.size();
-    added.cut(0);
-    settled.clear();
     thawed.clear();
     repeated.clear();
     thawed_values.clear();
@@ -111,12 +131,7 @@ struct Wave {
     journal.clear();
   }
 
-  Path& add_path() {
-    if (paths.size() == count) paths.emplace_back();
-    Path& path = paths[count++];
-    path.clear();
-    return path;
-  }
+  bool busy = false;
 };
 
 }  // namespace anabranch

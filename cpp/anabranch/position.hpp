@@ -60,6 +60,11 @@ class Position {
     }
   }
 
+  // The ids a player may choose, ascending; how many there are.
+  std::size_t list_legal(std::int32_t player) { return read_legal(player); }
+  const std::int32_t* listed() const { return ids_.data(); }
+  bool has_same() const { return rules_->same != nullptr; }
+
   // Append the ids that stand for a player's choices, ascending.
   void append_choices(std::int32_t player, std::vector<std::int32_t>& to) {
     const std::size_t count = read_legal(player), before = to.size();

@@ -77,6 +77,18 @@ class Search : public Walker {
     wave.values.assign(values, values + rows * graph_.players);
   }
 
+  // Call for the nodes of the path in hand, and (once they are here) for their edges, which will be backed up next.
+  void prefetch_nodes() const {
+    for (const PathStep& step : path_.steps) __builtin_prefetch(&graph_.nodes[step.node]);
+  }
+  void prefetch_edges() const {
+    for (const PathStep& step : path_.steps) {
+      const EdgeId first = graph_.nodes[step.node].edges;
+      __builtin_prefetch(&graph_.edges[first]);
+      if (step.place != kNone) __builtin_prefetch(&graph_.edges[first + step.place]);
+    }
+  }
+
   // Restore the graph to what it was before the waves in flight.
   void undo() {
     drop_marks(path_);

@@ -165,12 +165,13 @@ class Walker : public Grower {
       const Node node = graph_.nodes[id];
       const std::uint64_t turn = node.acting == 1 ? std::uint64_t{1} << node.mover : graph_.tables[node.choices].turn;
       const auto wide = static_cast<std::size_t>(graph_.rules.actions);
+      std::size_t last = 0;
       for (std::int32_t p = 0; p < graph_.rules.players; ++p)
-        if (turn >> p & 1) append_prior(p, of_all ? logits + static_cast<std::size_t>(p) * wide : logits);
+        if (turn >> p & 1) last = append_prior(p, of_all ? logits + static_cast<std::size_t>(p) * wide : logits);
       if (node.acting > 1 && graph_.priors.size() - start != graph_.tables[node.choices].ids.size())
         position_.fail("legal", node.mover);  // not as many choices as when the node was made: a lying game
       graph_.nodes[id].priors = start;
-      if (node.acting == 1) graph_.nodes[id].choices = static_cast<std::uint32_t>(position_.choices.size());
+      if (node.acting == 1) graph_.nodes[id].choices = static_cast<std::uint32_t>(last);
     }
     graph_.nodes[id].visits = 1;
   }
@@ -506,7 +507,12 @@ class Walker : public Grower {
   }
 
   // A softmax over legal ids, summed over ids that do the same.
-  __attribute__((noinline)) void append_prior(std::int32_t player, const double* logits) {
+  __attribute__((noinline)) std::size_t append_prior(std::int32_t player, const double* logits) {
+    if (!position_.has_same()) {
+      const std::size_t count = position_.list_legal(player);
+      append_softmax(position_.listed(), count, logits);
+      return count;
+    }
     position_.read_choices(player);
     double top = logits[position_.legal[0]];
     for (const std::int32_t id : position_.legal) top = logits[id] > top ? logits[id] : top;
@@ -520,6 +526,23 @@ class Walker : public Grower {
     for (std::size_t i = 0; i < weights_.size(); ++i) sums_[position_.group[i]] += weights_[i] / total;
     const std::size_t at = graph_.priors.extend(sums_.size());
     store_prior(sums_.data(), sums_.size(), &graph_.priors[at]);
+    return sums_.size();
+  }
+
+  // The same where every id is a choice of its own.
+  void append_softmax(const std::int32_t* ids, std::size_t count, const double* logits) {
+    if (sums_.size() < count) sums_.resize(count);
+    double* const chances = sums_.data();
+    double top = logits[ids[0]];
+    for (std::size_t i = 1; i < count; ++i) top = logits[ids[i]] > top ? logits[ids[i]] : top;
+    double total = 0.0;
+    for (std::size_t i = 0; i < count; ++i) {
+      chances[i] = std::exp(logits[ids[i]] - top);
+      total += chances[i];
+    }
+    for (std::size_t i = 0; i < count; ++i) chances[i] /= total;
+    const std::size_t at = graph_.priors.extend(count);
+    store_prior(chances, count, &graph_.priors[at]);
   }
 
   static constexpr std::size_t kCached = 4096;  // nodes of a graph that stays in the processor's caches anyway

@@ -4,6 +4,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <cstring>
 #include <memory>
 #include <optional>
@@ -55,6 +56,9 @@ class Questions {
   nb::object turns() const { return copied<std::int64_t>(turns_.data(), {rows()}); }
   nb::object root_of_rows() const { return copied<std::uint32_t>(roots_of_rows_.data(), {rows()}); }
   nb::list states() const { return states_; }
+  bool joint() const {
+    return std::any_of(turns_.begin(), turns_.end(), [](std::int64_t turn) { return (turn & (turn - 1)) != 0; });
+  }
 
   // What the first acting player of each state sees, [rows, planes]; with `joint`, what every player sees,
   // [rows, players, planes]; and the row where the verb failed, −1 if it did not.
@@ -164,6 +168,10 @@ class Drive {
     const bool python = !bound_.empty() && bound_[0]->python;
     threads = std::min(threads, roots_.size());
     if (threads > 1 && !python) team_ = std::make_unique<Team>(threads);
+    for (std::size_t i = 0; i < roots_.size(); ++i) {  // columns that grow step by step are copied at every step
+      Graph& graph = idle(*bound_[i]).graph();
+      graph.reserve(graph.size() + std::min<std::uint64_t>(goals_[i], kExpected) + 1);
+    }
   }
 
   // Let all roots go on until they ask: (what they ask or None, whether there is more to do without answers, a report or None).
@@ -235,6 +243,8 @@ class Drive {
     return told;
   }
 
+  static constexpr std::uint64_t kExpected = 512;  // nodes to make room for at once
+
   nb::list owners_;
   std::vector<BoundSearch*> bound_;
   std::vector<Search*> roots_;
@@ -252,6 +262,8 @@ void bind_questions(nb::module_& m) {
       .def_prop_ro("seeds", &Questions::seeds, nb::sig("def seeds(self) -> numpy.typing.NDArray[numpy.uint64]"))
       .def_prop_ro("turns", &Questions::turns, nb::sig("def turns(self) -> numpy.typing.NDArray[numpy.int64]"))
       .def_prop_ro("root_of_rows", &Questions::root_of_rows, nb::sig("def root_of_rows(self) -> numpy.typing.NDArray[numpy.uint32]"))
+      .def_prop_ro("first_root", [](const Questions& q) { return q.roots[0].index; }, "The first of the roots that have rows.")
+      .def_prop_ro("joint", &Questions::joint, "Whether players choose at once in any of them.")
       .def_prop_ro("states", &Questions::states, nb::sig("def states(self) -> list[object]"), "Of object games.")
       .def_prop_ro("roots",
                    [](const Questions& q) {

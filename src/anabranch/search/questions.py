@@ -21,7 +21,7 @@ class Questions(Batch):
     """What roots ask. States are made only for evaluators that look at them; observations come straight from rules."""
 
     def __init__(self, native: Any, games: Sequence[Game]) -> None:
-        vars(self).update(native=native, games=games, game=games[native.roots[0]])
+        vars(self).update(native=native, games=games, game=games[native.first_root])
 
     native: Any
     games: Sequence[Game]  # of all roots, of which some ask
@@ -82,7 +82,7 @@ class Questions(Batch):
     @cached_property
     def joint(self) -> bool:
         """Whether players choose at once anywhere in this batch."""
-        return bool((self.turns & (self.turns - 1)).any())
+        return bool(self.native.joint)
 
     @cached_property
     def movers(self) -> npt.NDArray[np.int64]:

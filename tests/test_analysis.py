@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import numpy as np
 import pytest
 
@@ -75,6 +77,24 @@ def test_time_is_a_budget_too():
     none = Analysis(ab.games.load("tic_tac_toe").start(), seconds=0)
     assert not none.advance()
     assert none.result.simulations == 0
+
+
+def test_an_evaluator_slower_than_a_slice_is_waited_for():
+    """The first slice passes with the evaluation of the root, which is no simulation; the search goes on."""
+    calls = []
+
+    def evaluator(batch):
+        calls.append(len(batch))
+        time.sleep(0.01)
+        return ab.Hashing().evaluate(batch)
+
+    analysis = Analysis(
+        ab.games.load("tic_tac_toe").start(), seconds=60, evaluator=evaluator, config=ab.SearchConfig(width=4)
+    )
+    assert analysis.advance(0.001)
+    while len(calls) < 3 and analysis.advance(0.001):
+        pass
+    assert analysis.simulations >= 4
 
 
 def test_where_the_game_is_over_there_is_nothing_to_search():

@@ -105,10 +105,12 @@ class Command(SearchFlags, GameFlags):
                 raise UsageError(f"pictures are saved as .svg or .png, found {path.name!r}")
 
     def _analysis(self) -> Analysis:
-        budget, config, evaluator = self.budget(), self.settings(), self.judge()
+        budget, config = self.budget(), self.settings()
         with progress(f"loading {self.game}"):  # which may compile
+            game = self.load()
+            evaluator = self.judge(game)
             try:
-                state = play_moves(self.load().start(config.seed), self.moves)
+                state = play_moves(game.start(config.seed), self.moves)
             except IllegalActionError as error:  # of a game's rules it would be their fault; here it is a slip
                 raise UsageError(f"--moves: {error}") from None
             return Analysis(state, **budget, evaluator=evaluator, config=config, threads=None, load=self.loaded)

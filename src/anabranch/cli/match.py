@@ -14,11 +14,13 @@ from tyro.conf import Positional, arg
 from anabranch.cli import GOOD, INTERRUPTED
 from anabranch.cli.options import GameFlags
 from anabranch.cli.progress import progress
+from anabranch.cli.search_flags import EVALUATORS, with_evaluators
 from anabranch.cli.show import print_json, print_table
 from anabranch.play.match import Progress, Series
 
 AGENTS = (
-    "random, search, search:simulations=800, search:seconds=0.1,evaluator=uniform,c=2, human, or path/to/file.py:Name"
+    "random, search, search:simulations=800, search:seconds=0.1,evaluator=uniform,c=2, "
+    "search:evaluator=model.onnx,width=16,rule=lcb,keep=graph, human, or path/to/file.py:Name"
 )
 
 
@@ -36,6 +38,14 @@ class Command(GameFlags):
             help="more agents, one for each seat of a game that has more than two",
         ),
     ] = ()
+    evaluator: Annotated[
+        str | None,
+        arg(
+            help_behavior_hint="",
+            metavar="NAME",
+            help=f"who judges positions for agents that search and name nobody: {EVALUATORS}",
+        ),
+    ] = None
     games: Annotated[
         int, arg(help="how many games; rounded up until every agent sat in every seat as often as the others")
     ] = 200
@@ -52,7 +62,7 @@ class Command(GameFlags):
         """Print the standings; interrupted, save what is finished and say how to go on."""
         series = Series(
             self.load(),
-            (self.first, self.second, *self.others),
+            with_evaluators((self.first, self.second, *self.others), self.evaluator),
             games=self.games,
             openings=self.openings,
             seed=self.seed,
@@ -109,6 +119,7 @@ class Command(GameFlags):
         """Return the command that goes on with the match."""
         words = ["anabranch", "match", self.game, self.first, self.second, *self.others]
         for name, value in (
+            ("evaluator", self.evaluator),
             ("games", self.games),
             ("openings", self.openings),
             ("seed", self.seed),

@@ -13,6 +13,7 @@ from tyro.conf import arg
 from anabranch.cli import GOOD
 from anabranch.cli.options import GameFlags
 from anabranch.cli.progress import progress
+from anabranch.cli.search_flags import EVALUATORS, with_evaluators
 from anabranch.cli.show import print_json
 from anabranch.errors import UsageError
 from anabranch.play.agent import Agent, name_of
@@ -33,6 +34,14 @@ class Command(GameFlags):
             help="who plays the other seats: search, search:seconds=1, random, human, or path/to/file.py:Name",
         ),
     ] = "search:simulations=2000"
+    evaluator: Annotated[
+        str | None,
+        arg(
+            help_behavior_hint="",
+            metavar="NAME",
+            help=f"who judges positions for an agent that searches and names nobody: {EVALUATORS}",
+        ),
+    ] = None
     seat: Annotated[int, arg(help="where you sit; 0 moves first in most games")] = 0
     seed: Annotated[int, arg(help="decides the start, the dice, and what agents draw")] = 0
 
@@ -43,7 +52,7 @@ class Command(GameFlags):
             str(game.start(self.seed))
         if not 0 <= self.seat < game.players:
             raise UsageError(f"--seat {self.seat}: {game.name} has seats 0 to {game.players - 1}")
-        agent = agent_by_name(self.agent)
+        agent = agent_by_name(with_evaluators([self.agent], self.evaluator)[0])
         hint = agent if isinstance(agent, SearchAgent) else None
         writing = sys.stderr if self.json else None
         human = HumanAgent(hint, writing=writing, can_undo=True, waiting=waiting)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -10,8 +11,14 @@ from typing import Annotated, Any
 from tyro.conf import UseAppendAction, arg
 
 from anabranch.errors import UsageError
+from anabranch.game.game import Game
 from anabranch.search.config import SearchConfig
 from anabranch.search.settings import from_pairs, from_toml
+
+EVALUATORS = (
+    "rollout, rollout:count=4,max_depth=200, uniform, a network's file (model.onnx, model.safetensors), "
+    "package.module:Name, or path/to/file.py:Name"
+)
 
 
 @dataclass(frozen=True)
@@ -29,8 +36,7 @@ class SearchFlags:
         str,
         arg(
             metavar="NAME",
-            help="who judges positions: rollout, rollout:count=4,max_depth=200, uniform, package.module:Name, "
-            "or path/to/file.py:Name",
+            help=f"who judges positions: {EVALUATORS}",
         ),
     ] = "rollout"
     config: Annotated[
@@ -65,8 +71,22 @@ class SearchFlags:
         made = from_pairs(self.set, base=from_toml(self.config) if self.config else None)
         return made if self.seed is None else dataclasses.replace(made, seed=self.seed)
 
-    def judge(self) -> Any:
-        """Return the evaluator."""
+    def judge(self, game: Game) -> Any:
+        """Return the evaluator; a network that was made for another game is refused."""
         from anabranch.evaluate.load import load
 
-        return load(self.evaluator)
+        return load(self.evaluator, game)
+
+
+def with_evaluators(agents: Sequence[str], evaluator: str | None) -> list[str]:
+    """Return agents' names with an evaluator for those that search and name none; one that nobody takes is a slip."""
+    if evaluator is None:
+        return list(agents)
+    from anabranch.play.names import with_evaluator
+
+    named = [with_evaluator(agent, evaluator) for agent in agents]
+    if named == list(agents):
+        raise UsageError(
+            f"--evaluator {evaluator}: no agent takes it; it is for those that search and name no evaluator themselves"
+        )
+    return named

@@ -57,6 +57,15 @@ def agent_by_name(text: str) -> Agent:
     raise UnknownNameError("agent", prefix, [*_KINDS, "path/to/file.py:Name"])
 
 
+def with_evaluator(text: str, evaluator: str) -> str:
+    """Return an agent's name with an evaluator, if it is one that searches and names none of its own."""
+    prefix, _, rest = text.partition(":")
+    if prefix != "search" or any(pair.startswith("evaluator=") for pair in rest.split(",")):
+        return text
+    pairs = [*filter(None, rest.split(",")), f"evaluator={evaluator.replace(',', '+')}"]
+    return f"search:{','.join(pairs)}"
+
+
 def as_agent(given: Any) -> Agent:
     """Return an agent: one that is given, one named by a text, or one made of a function of (state, seat)."""
     if isinstance(given, str):

@@ -119,9 +119,12 @@ class Analysis:
             fitting = int(done * seconds / elapsed) if elapsed > 0 else FOREVER
             waves = max(1, min(GROWTH * self._slice, fitting) // self._width)
             self._slice = waves * self._width
-        late = self._limit is not None and self.seconds >= self._limit
-        # Nothing is done where the game is over, and where a root cannot count further.
-        self._finished = late or done == 0 or self.visits >= self._goal
+        if self._limit is not None:  # a slice may pass with the evaluation of the root, which is no simulation
+            stuck = self._root.state.over
+            late = self.seconds >= self._limit
+        else:  # nothing is done where the game is over, and where a root cannot count further
+            stuck, late = done == 0, False
+        self._finished = late or stuck or self.visits >= self._goal
         return not self._finished
 
     def save(self, path: str | os.PathLike[str]) -> Path:

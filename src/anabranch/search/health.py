@@ -18,7 +18,13 @@ Status: TypeAlias = Literal["ok", "warn", "fail", "none"]
 Version: TypeAlias = tuple[int, ...]
 
 PYTHON = (3, 11)
-PURPOSES = {"exact": "exact solutions where players choose at once", "interop": "OpenSpiel's games", "png": "PNG files"}
+PURPOSES = {
+    "exact": "exact solutions where players choose at once",
+    "interop": "OpenSpiel's games",
+    "png": "PNG files",
+    "train": "networks of torch and their .safetensors files",
+    "fast": "networks in .onnx files",
+}
 
 
 @dataclass(frozen=True)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import json
+import os
 import threading
 import time
 from collections.abc import Callable
@@ -19,6 +21,7 @@ from anabranch.game.game import Game
 from anabranch.game.moves import play_moves
 from anabranch.game.state import State
 from anabranch.game.words import CHANCE, acting
+from anabranch.play.search_agent import check_evaluator
 from anabranch.search.analysis import Analysis
 from anabranch.search.settings import from_mapping
 
@@ -67,6 +70,17 @@ class Worker:
         """Return the position a request names."""
         return play_moves(self.game(asked).start(seed), asked.moves)
 
+    def evaluator(self, asked: protocol.Search) -> Any:
+        """Return the evaluator a request names; a network's file is read again when it was written again."""
+        game, mark = self.game(asked), None
+        if network := evaluators.NETWORK.fullmatch(asked.evaluator):
+            with contextlib.suppress(OSError):  # which reading it will tell
+                status = os.stat(network["path"])
+                mark = (status.st_mtime_ns, status.st_size)
+        made = self._evaluators.get((asked.evaluator, mark), lambda: evaluators.load(asked.evaluator, game))
+        check_evaluator(made, game)
+        return made
+
     def games(self) -> list[dict[str, Any]]:
         """Return all built-in games."""
         return [dataclasses.asdict(describe(games.load(name, compiled=False))) for name in games.names()]
@@ -106,7 +120,7 @@ class Worker:
         config = from_mapping(asked.config)
         if asked.seed is not None:
             config = dataclasses.replace(config, seed=asked.seed)
-        evaluator = self._evaluators.get(asked.evaluator, lambda: evaluators.load(asked.evaluator))
+        evaluator = self.evaluator(asked)
         analysis = Analysis(
             self.state(asked, config.seed),
             simulations=asked.simulations,

@@ -269,6 +269,14 @@ class Questions:
     def root_of_rows(self) -> numpy.typing.NDArray[numpy.uint32]: ...
 
     @property
+    def first_root(self) -> int:
+        """The first of the roots that have rows."""
+
+    @property
+    def joint(self) -> bool:
+        """Whether players choose at once in any of them."""
+
+    @property
     def states(self) -> list[object]:
         """Of object games."""
 

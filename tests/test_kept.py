@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from typing import Any
 
 import numpy as np
 import pytest
@@ -23,9 +24,11 @@ CASES = {
 
 def turns_of(game, seed=0, most=6, opening=2):
     """Play a game at random and return the turns of its first player, with one memory for all of them."""
-    played, memory, random, turns = PlayedGame(game.start(), seed), {}, ab.Random(seed), []
+    played, random = PlayedGame(game.start(), seed), ab.Random(seed)
+    memory: dict[Any, Any] = {}
+    turns: list[Turn] = []
     while not played.state.over and len(turns) < most:
-        acting = played.state.turn
+        acting: Any = played.state.turn
         if 0 in acting and len(played.moves) >= opening:
             turns.append(
                 Turn(played.state, 0, 7 * len(turns), tuple(played.moves), played.start, opening, 99, memory=memory)
@@ -92,14 +95,14 @@ def test_kept_evaluations_find_what_nothing_kept_finds_and_ask_less():
     turns, asked = turns_of(ab.games.load("connect_four")), {}
     visits = {}
     for keep in ("nothing", "evaluations", "graph"):
-        count = []
+        count: list[int] = []
 
         def evaluator(batch, count=count):
             count.append(len(batch))
             return ab.Hashing().evaluate(batch)
 
         agent = ab.SearchAgent(visits=300, evaluator=evaluator, keep=keep)
-        memory: dict = {}
+        memory: dict[Any, Any] = {}
         played = [dataclasses.replace(turn, memory=memory) for turn in turns]
         visits[keep] = [agent.results([turn])[0].visits.tolist() for turn in played]
         asked[keep] = sum(count)
@@ -145,7 +148,7 @@ def test_a_playout_cap_is_drawn_turn_by_turn():
     agent = ab.SearchAgent(config=config, keep="graph")
     found = [agent.results([turn])[0] for turn in turns]
     assert {result.simulations for result in found} == {10, 40}
-    assert all((result.config.forced is None) == (result.simulations == 10) for result in found)
+    assert all(result.config and (result.config.forced is None) == (result.simulations == 10) for result in found)
     averaging = dataclasses.replace(config, simultaneous=ab.RegretMatching())
     turns = [Turn(ab.games.load("matrix").start(), 0, seed) for seed in range(20)]
     assert {result.simulations for result in ab.SearchAgent(config=averaging).results(turns)} == {10, 40}

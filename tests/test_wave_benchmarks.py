@@ -69,9 +69,12 @@ def test_overhead_gives_the_session_the_sizes_that_occurred(tmp_path, monkeypatc
     monkeypatch.setattr(overhead, "SETTINGS", ((1, 1), (4, 2)))
     given: list[list[int]] = []
     infer = overhead.Search.infer
-    monkeypatch.setattr(
-        overhead.Search, "infer", lambda search, sizes: (given.append(list(sizes)), infer(search, sizes))
-    )
+
+    def noted(search: Any, sizes: Any) -> None:
+        given.append(list(sizes))
+        infer(search, sizes)
+
+    monkeypatch.setattr(overhead.Search, "infer", noted)
     lines = overhead.rows(roots=3, simulations=4, rounds=1, seconds=0.0, threads=1, **TOWER)
     assert [line.name for line in lines] == [f"3 roots, width {w}, depth {d}" for w, d in overhead.SETTINGS]
     for line in lines:

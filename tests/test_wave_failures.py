@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import gc
 import re
 import threading
@@ -226,7 +227,7 @@ def test_an_evaluator_may_fail_while_roots_go_on():
 
 # Verbs of games
 
-SETTINGS = {
+SETTINGS: dict[str, dict[str, Any]] = {
     "spread": {},
     "exact": {"chance": ab.Chance(exact_up_to=2), "transposition": ab.Transposition(on_visit="stop")},
     "widen": {"chance": ab.Chance(draws=2, widen=1.0), "max_nodes": 40},
@@ -268,7 +269,7 @@ def test_a_wave_in_which_a_verb_fails_never_was(verb, settings):
         config = ab.SearchConfig(width=width, depth=depth, **SETTINGS[settings])
         trouble = Trouble()
         game = Dice(trouble)
-        twins = Twins(lambda stream, g=game, e=evaluator, c=config: EngineTwin(g, e, c, stream))
+        twins = Twins(functools.partial(EngineTwin, game, evaluator, config))
         for at in (first, 4 * first, 14 * first, 33 * first, 77 * first):
             searcher = ab.Searcher(game, evaluator, config, threads=1)
             roots = [searcher.root(game.start()) for _ in range(2)]
@@ -292,7 +293,7 @@ def test_the_reference_forgets_a_wave_in_which_a_verb_fails(settings):
         config = ab.SearchConfig(width=width, depth=depth, **SETTINGS[settings])
         trouble = Trouble()
         game = Dice(trouble)
-        twins = Twins(lambda stream, g=game, c=config: ReferenceTwin(g, hashing, c, stream))
+        twins = Twins(functools.partial(ReferenceTwin, game, hashing, config))
         for at in (7, 60):
             reference = ab.Reference(game.start(), hashing, config)
             trouble.arm(verb, at, KeyboardInterrupt if at % 3 == 0 else ValueError)

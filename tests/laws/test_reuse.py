@@ -14,6 +14,7 @@ from tests.test_searcher import same_graph, snapshot
 
 import anabranch as ab
 from anabranch.errors import AnabranchError, UsageError
+from anabranch.game.words import acting
 from anabranch.search.draws import Draws
 from anabranch.search.policies import forced_visits
 from anabranch.search.root_noise import noised_priors
@@ -97,7 +98,8 @@ def test_kept_evaluations_are_a_perfect_cache(name, width):
 
 
 def test_the_references_kept_evaluations_are_a_perfect_cache():
-    game = GAMES["goofspiel"]().interpreted()
+    whole: Any = GAMES["goofspiel"]()
+    game = whole.interpreted()
     config = ab.SearchConfig(width=4, chance=ab.Chance(exact_up_to=3))
     kept, forgotten = Counting(), Counting()
     mine, bare = ab.Reference(game.start(), kept, config), ab.Reference(game.start(), forgotten, config)
@@ -238,7 +240,7 @@ def test_moves_nobody_may_make():
         for action in wrong:
             for moved in (root, reference):
                 with pytest.raises((AnabranchError, TypeError)):
-                    moved.advance(action)
+                    moved.advance(action)  # type: ignore[arg-type]
         with pytest.raises(AnabranchError, match="keep"):
             root.advance(1, keep="tree")  # type: ignore[arg-type]
         assert same_graph(snapshot(root), before)
@@ -248,7 +250,8 @@ def test_moves_nobody_may_make():
 
 
 def test_a_root_does_not_move_while_it_is_searched():
-    game, errors = GAMES["connect_four"](), []
+    game = GAMES["connect_four"]()
+    errors: list[str] = []
 
     def meddle(batch: Any) -> Any:
         try:
@@ -277,7 +280,12 @@ def test_noise_is_a_function_of_seed_stream_and_root_number():
         roots = [searcher.root(game.start()) for _ in range(256)]
         rows = []
         for _ in range(3):
-            rows.append([tuple(result.prior[result.state.turn[0]]) for result in searcher.run(roots, simulations=2)])
+            rows.append(
+                [
+                    tuple(result.prior[acting(result.state.turn_bits)[0]])
+                    for result in searcher.run(roots, simulations=2)
+                ]
+            )
             for root in roots:
                 root.advance(3)
         return rows
@@ -304,8 +312,8 @@ def test_more_of_the_same_search_keeps_its_noise():
     (first,), (second,) = searcher.run(root, simulations=5), searcher.run(root, simulations=50)
     assert first.prior.tolist() == second.prior.tolist()
     quiet.run(clean, simulations=5)
-    key = int(clean.native.columns()["key"][0])
-    by_hand = noised_priors(clean.native.root_priors(), state.turn, ab.RootNoise(weight=0.5), Draws(4, 0, 0), key)
+    key, seats = int(clean.graph.columns["key"][0]), acting(state.turn_bits)
+    by_hand = noised_priors(clean.native.root_priors(), seats, ab.RootNoise(weight=0.5), Draws(4, 0, 0), key)
     assert root.native.root_priors() == by_hand
     assert by_hand[0] != by_hand[1], "each player has noise of its own"
 

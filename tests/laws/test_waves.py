@@ -139,7 +139,8 @@ def test_a_wave_equals_its_paths_backed_up_one_at_a_time(settings, width):
     for seed in range(6):
         game: Any = RandomGame(seed=seed, players=2, layers=5, width=4, chance=0.3, simultaneous=0.3).interpreted()
         if settings == "cycles":
-            game = ab.games.load("pig", target=5 + seed).interpreted()
+            pig: Any = ab.games.load("pig", target=5 + seed)
+            game = pig.interpreted()
         transposition = ab.Transposition(
             merge=settings != "tree", on_visit="stop" if settings == "stop" else "continue"
         )
@@ -182,7 +183,8 @@ def test_a_wave_equals_its_paths_backed_up_one_at_a_time(settings, width):
 
 def asked_and_told(searcher: ab.Searcher, roots: Any, simulations: int) -> int:
     """Search by hand, as many batches open as the depth allows; return the most that were open."""
-    most, waiting = 0, []
+    most = 0
+    waiting: list[Any] = []
     batch = searcher.ask(roots, simulations=simulations)
     while batch is not None or waiting:
         if batch is not None:

@@ -54,6 +54,11 @@ class Questions {
   nb::object keys() const { return copied<std::uint64_t>(keys_.data(), {rows()}); }
   nb::object seeds() const { return copied<std::uint64_t>(seeds_.data(), {rows()}); }
   nb::object turns() const { return copied<std::int64_t>(turns_.data(), {rows()}); }
+  nb::object movers() const {
+    std::vector<std::int64_t> first(rows());
+    for (std::size_t row = 0; row < rows(); ++row) first[row] = static_cast<std::int64_t>(first_of(row));
+    return copied<std::int64_t>(first.data(), {rows()});
+  }
   nb::object root_of_rows() const { return copied<std::uint32_t>(roots_of_rows_.data(), {rows()}); }
   nb::list states() const { return states_; }
   bool joint() const {
@@ -261,6 +266,7 @@ void bind_questions(nb::module_& m) {
       .def_prop_ro("keys", &Questions::keys, nb::sig("def keys(self) -> numpy.typing.NDArray[numpy.uint64]"))
       .def_prop_ro("seeds", &Questions::seeds, nb::sig("def seeds(self) -> numpy.typing.NDArray[numpy.uint64]"))
       .def_prop_ro("turns", &Questions::turns, nb::sig("def turns(self) -> numpy.typing.NDArray[numpy.int64]"))
+      .def_prop_ro("movers", &Questions::movers, nb::sig("def movers(self) -> numpy.typing.NDArray[numpy.int64]"))
       .def_prop_ro("root_of_rows", &Questions::root_of_rows, nb::sig("def root_of_rows(self) -> numpy.typing.NDArray[numpy.uint32]"))
       .def_prop_ro("first_root", [](const Questions& q) { return q.roots[0].index; }, "The first of the roots that have rows.")
       .def_prop_ro("joint", &Questions::joint, "Whether players choose at once in any of them.")

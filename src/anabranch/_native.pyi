@@ -266,6 +266,9 @@ class Questions:
     def turns(self) -> numpy.typing.NDArray[numpy.int64]: ...
 
     @property
+    def movers(self) -> numpy.typing.NDArray[numpy.int64]: ...
+
+    @property
     def root_of_rows(self) -> numpy.typing.NDArray[numpy.uint32]: ...
 
     @property

@@ -29,6 +29,7 @@ class Drive:
     ) -> None:
         self.roots = list(roots)
         self._games = [root.state.game for root in roots]
+        self._kinds = list({id(game): game for game in self._games}.values())
         self._deadline = deadline
         self._native: Any = _native.Drive([root.native for root in roots], list(goals), threads)
         self.asked: deque[Questions] = deque()  # handed out and not answered, the oldest first
@@ -42,7 +43,7 @@ class Drive:
                 if failure is not None:
                     raise_failure(failure, self.roots[failure["root"]].state)
                 if questions is not None:
-                    self.asked.append(Questions(questions, self._games))
+                    self.asked.append(Questions(questions, self._games, self._kinds))
                     return self.asked[-1]
                 if not more:
                     return None

@@ -20,11 +20,12 @@ from anabranch.game.words import acting
 class Questions(Batch):
     """What roots ask. States are made only for evaluators that look at them; observations come straight from rules."""
 
-    def __init__(self, native: Any, games: Sequence[Game]) -> None:
-        vars(self).update(native=native, games=games, game=games[native.first_root])
+    def __init__(self, native: Any, games: Sequence[Game], kinds: Sequence[Game]) -> None:
+        vars(self).update(native=native, games=games, kinds=kinds, game=games[native.first_root])
 
     native: Any
     games: Sequence[Game]  # of all roots, of which some ask
+    kinds: Sequence[Game]  # the different ones among them
     game: Game
 
     def __len__(self) -> int:
@@ -87,8 +88,8 @@ class Questions(Batch):
     @cached_property
     def movers(self) -> npt.NDArray[np.int64]:
         """The first acting player of each state."""
-        lowest = (self.turns & -self.turns).astype(np.float64)
-        return np.log2(lowest).astype(np.int64)
+        movers: npt.NDArray[np.int64] = self.native.movers
+        return movers
 
     @cached_property
     def legal(self) -> npt.NDArray[np.bool_]:
@@ -109,7 +110,7 @@ class Questions(Batch):
             return super().observations
         if not self.game.has("observe"):
             raise UsageError(f"{self.game.name} has no observe verb")
-        for game in {id(game): game for game in self.games_of_rows}.values():
+        for game in self.kinds:
             game.rules.prepare_to_observe()  # type: ignore[attr-defined]
         planes, failed = self.native.observe(self.joint)
         if failed >= 0:

@@ -84,3 +84,10 @@ def test_a_search_takes_an_evaluator_by_the_names_of_the_command_line():
     assert ab.SearchAgent(simulations=5, evaluator="uniform").name == "search:simulations=5,evaluator=uniform"
     with pytest.raises(UnknownNameError, match="'rollout'"):
         ab.search(state, simulations=50, evaluator="rolout")
+
+
+def test_a_class_that_needs_arguments_is_refused_with_a_sentence(tmp_path):
+    file = tmp_path / "mine.py"
+    file.write_text("class Needy:\n    def __init__(self, size): ...\n    def evaluate(self, batch): ...\n")
+    with pytest.raises(UsageError, match="without arguments"):
+        load(f"{file}:Needy")

@@ -386,3 +386,11 @@ def test_the_name_of_a_module_follows_its_weights():
     with torch.no_grad():
         next(net.parameters())[0, 0] += 1
     assert repr(evaluator) != before
+
+
+def test_a_bare_module_is_an_evaluator_like_any_other():
+    """Handed over as it is, a module gives what `ab.Torch` around it gives."""
+    game = ab.games.load("tic_tac_toe")
+    module = ab.nets.make("mlp", game, width=4, layers=1)
+    bare, wrapped = (ab.search(game.start(), simulations=20, evaluator=each) for each in (module, ab.Torch(module)))
+    assert bare.visits.tolist() == wrapped.visits.tolist()

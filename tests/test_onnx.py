@@ -319,3 +319,10 @@ def test_a_game_with_few_positions_gives_what_it_has():
     assert len(stones) == 6  # of 6, 5, …, 1 left; what is over is nobody's to see
     with pytest.raises(UsageError, match="at least one"):
         ab.random_positions(ab.games.load("matrix"), 0)
+
+
+def test_a_copy_in_eight_bits_never_replaces_its_original(tmp_path):
+    path = tmp_path / "net.onnx"
+    path.write_bytes(b"whatever")
+    with pytest.raises(UsageError, match="another name"):
+        ab.quantise(path, tmp_path / "." / "net.onnx", ab.games.load("tic_tac_toe"))

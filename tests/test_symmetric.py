@@ -343,7 +343,9 @@ def test_logits_of_every_player_are_taken_where_one_moves():
 # Refusals
 
 
-@pytest.mark.parametrize("inner", [ab.Rollout(), ab.Hashing(), lambda batch: batch.keys], ids=["rollout", "hashing", "function"])
+@pytest.mark.parametrize(
+    "inner", [ab.Rollout(), ab.Hashing(), lambda batch: batch.keys], ids=["rollout", "hashing", "function"]
+)
 def test_evaluators_that_need_states_are_told_what_symmetries_map(inner):
     with pytest.raises(UsageError, match=r"needs states or node keys; symmetries map observations"):
         ab.search(ab.games.load("tic_tac_toe").start(), simulations=2, evaluator=ab.Symmetric(inner))

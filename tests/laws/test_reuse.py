@@ -440,3 +440,19 @@ def test_the_playout_cap_decides_by_seed_stream_and_root_number():
     full = counts[6, True, True]
     assert abs(full - 150) < 4.0 * math.sqrt(600 * 0.25 * 0.75)
     assert rows[:300] != rows[300:], "each move is decided anew"
+
+
+def test_a_graph_whose_root_moved_on_says_so():
+    """A result stays what it was and can be printed; what was only in the graph is gone with it."""
+    game = GAMES["connect_four"]()
+    searcher = ab.Searcher(game, judge, threads=1)
+    root = searcher.root(game.start())
+    (result,) = searcher.run(root, simulations=30)
+    visits, action = result.visits.tolist(), result.action
+    assert action is not None
+    root.advance(action)
+    assert result.visits.tolist() == visits
+    assert "moved on" in str(result)
+    with pytest.raises(AnabranchError, match="moved on"):
+        result.graph.node(0)
+    assert len(root.graph) > 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -91,7 +92,7 @@ class Function:
 
 
 def as_evaluator(given: Any) -> Evaluator:
-    """Return an evaluator for an object with `evaluate`, for any callable, or for a name such as "uniform"."""
+    """Return an evaluator for an object with `evaluate`, a torch module, any function of a batch, or a name."""
     if isinstance(given, str):
         from anabranch.evaluate.load import load  # which needs this module
 
@@ -100,11 +101,21 @@ def as_evaluator(given: Any) -> Evaluator:
         raise UsageError(f"an evaluator is an object, found the class {given.__name__}; make one: {given.__name__}()")
     if isinstance(given, Evaluator):
         return given
+    if _is_torch_module(given):
+        from anabranch.evaluate.torch import Torch  # which needs this module, and torch
+
+        return Torch(given)
     if callable(given):
         return Function(given)
     raise UsageError(
         f"an evaluator has evaluate(batch) or is a function of a batch, or a name; found {type(given).__name__}"
     )
+
+
+def _is_torch_module(given: Any) -> bool:
+    """Whether something is a torch module; whoever has one has imported torch."""
+    torch = sys.modules.get("torch")
+    return torch is not None and isinstance(given, torch.nn.Module)
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ A name is a built-in evaluator with its settings, a network's file with its opti
 from __future__ import annotations
 
 import dataclasses
+import inspect
 import json
 import re
 from pathlib import Path
@@ -53,7 +54,19 @@ def load(text: str, game: Game | None = None) -> Evaluator:
     if found is None:
         known = [key for key, value in vars(module).items() if hasattr(value, "evaluate") or _is_function(value)]
         raise UnknownNameError(f"evaluator in {where}", member, known)
-    return as_evaluator(found() if isinstance(found, type) else found)
+    return as_evaluator(_made(text, found) if isinstance(found, type) else found)
+
+
+def _made(text: str, kind: type) -> Any:
+    """Make an evaluator of a class that needs nothing for it."""
+    try:
+        inspect.signature(kind).bind()
+    except TypeError as error:
+        raise UsageError(
+            f"{text} is a class that cannot be made without arguments ({error}); make one in the file, under a name of "
+            f"its own, and name that"
+        ) from None
+    return kind()
 
 
 def _network(path: Path, text: str, game: Game | None) -> Evaluator:

@@ -89,6 +89,8 @@ def quantise(
     bound = Bound() if bound is None else bound
     if not isinstance(bound, Bound):
         raise UsageError(f"bound is an ab.Bound, e.g. ab.Bound(top1=0.9), found {bound!r}")
+    if Path(out).exists() and Path(out).samefile(path):
+        raise UsageError(f"{path} would be replaced by its copy in eight bits; give the copy another name")
     data = read_file(path, LARGEST)
     before = Onnx(data, threads=threads)
     before.check(game)

@@ -29,8 +29,20 @@ class Graph:
     """All nodes of one root; number 0 is the root."""
 
     def __init__(self, native: Any, root: State) -> None:
-        self._native = native
+        self._search = native
+        self._root_number = int(native.root_number)
         self._root = root
+
+    @property
+    def moved_on(self) -> bool:
+        """Whether the root has moved on since, and this graph with it."""
+        return bool(self._search.root_number != self._root_number)
+
+    @property
+    def _native(self) -> Any:
+        if self.moved_on:
+            raise UsageError("this graph is gone: its root has moved on since; root.graph is the one that there is now")
+        return self._search
 
     def __len__(self) -> int:
         return int(self._native.nodes)

@@ -341,7 +341,8 @@ class Searcher:
         if self.native:
             raise UsageError(
                 f"{self.evaluator} runs inside the engine and is not asked from outside; to answer yourself, make the "
-                f"searcher with any other evaluator"
+                f"searcher with a function in its place, which is then never called: ab.Searcher(game, lambda batch: "
+                f"None)"
             )
         chosen = self._checked(roots)
         check_budget(simulations, visits, None)

@@ -25,7 +25,8 @@ LONGEST_LINE = 8
 def result_sheet(result: Result) -> Sheet:
     """Gather what is shown of a result."""
     state, game, turn = result.state, result.state.game, result.state.turn
-    root = {edge.action: edge for edge in result.graph.node(0).edges}
+    gone = getattr(result.graph, "moved_on", False)
+    root = {} if gone else {edge.action: edge for edge in result.graph.node(0).edges}
     values = [*result.value.tolist(), *(float(v) for edge in root.values() if edge.visits for v in edge.value)]
     scale = Scale.of(game, values)
     seats = turn if isinstance(turn, tuple) else ()
@@ -186,7 +187,11 @@ def _rest(noun: str, left: Sequence[object], visits: Sequence[int]) -> str:
 
 
 def _notes(result: Result, root: dict[Action, EdgeView]) -> list[str]:
-    notes = []
+    notes: list[str] = []
+    if getattr(result.graph, "moved_on", False):
+        return [
+            "the root has moved on since, and its graph with it: lines and the others' values are not known any more"
+        ]
     if result.graph.limited:
         held = getattr(result.graph, "bytes", None)
         size = plural(len(result.graph), "node") + (f", {count(-(-held // 1024))} KiB" if held else "")

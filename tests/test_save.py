@@ -398,3 +398,18 @@ def test_a_root_that_moved_on_is_saved_with_its_noise_and_numbers(tmp_path, widt
     assert found.visits.tolist() == expected.visits.tolist()
     assert found.prior.tolist() == expected.prior.tolist()
     assert found.graph.columns["visits"].tolist() == expected.graph.columns["visits"].tolist()
+
+
+def test_a_root_of_merged_states_that_moved_on_is_not_saved(tmp_path):
+    """Its nodes may hold states that other ways led to, which the rules would not find again."""
+    game = ab.games.load("pig", target=8, sides=4)
+    searcher = ab.Searcher(game, ab.Hashing(), threads=1)
+    root = searcher.root(game.start())
+    searcher.run(root, simulations=50)
+    root.save(tmp_path / "before")
+    while not isinstance(root.state.turn, tuple):
+        root.advance(root.state.outcomes()[0][0])
+    root.advance(root.state.legal()[0])
+    with pytest.raises(UsageError, match="key"):
+        root.save(tmp_path / "after")
+    assert not (tmp_path / "after").exists()

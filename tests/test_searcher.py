@@ -640,6 +640,7 @@ def test_exceptions_in_a_verb_of_a_compiled_game(verb, evaluator):
 
 def test_the_line_of_play_leads_to_the_failure():
     """The note of an exception tells the way to the state in which it happened."""
+    assert Round().rules  # compiled by one that behaves: before that a few moves are played, which would fail here
     game = Round("turn", 0, rounds=1, lead=0)
     searcher = ab.Searcher(game, ab.Uniform(), ab.SearchConfig(chance=ab.Chance(exact_up_to=2)), threads=1)
     with pytest.raises(ValueError, match="turn is out of order") as caught:

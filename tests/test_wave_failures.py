@@ -13,10 +13,12 @@ from typing import Any
 import numpy as np
 import pytest
 from tests.faults import VERBS, Round, Rounds, Trouble
+from tests.tables import OVER, chance, decision, table
 from tests.test_searcher import noted, raised_by, resident, same_graph, snapshot
 
 import anabranch as ab
-from anabranch.errors import EvaluatorError, IllegalActionError
+from anabranch.errors import CycleError, EvaluatorError, IllegalActionError
+from anabranch.games.explicit import Explicit
 
 SHAPES = [(1, 1), (4, 1), (16, 1), (1, 2), (4, 2), (16, 3)]  # width and depth
 GOAL = 32
@@ -393,3 +395,27 @@ def test_ten_thousand_dropped_waves_leak_nothing(kind):
     gc.collect()
     assert (root.native.root_visits, root.graph.bytes) == (visits, held)
     assert resident() - memory < 3_000_000
+
+
+@pytest.mark.parametrize("config", [ab.SearchConfig(max_nodes=1), ab.SearchConfig(width=4, max_nodes=1)])
+def test_dice_that_lead_to_dice_for_ever_are_stopped(config):
+    """Where there is no node for what comes after a move, the walk to a state that can be judged has an end."""
+    wheel = chance((1.0, "wheel", [0.0]))
+    table_of = table(1, "R", R=decision(0, [0.0], ("wheel", [0.0]), ("end", [1.0])), wheel=wheel, end=OVER)
+    game = Explicit(table_of, cycles="bootstrap")
+    with pytest.raises(CycleError, match="for ever"):
+        ab.Reference(game.start(), ab.Uniform(), config).run(simulations=10)
+    with pytest.raises(CycleError, match="for ever"):
+        ab.search(game.start(), simulations=10, evaluator=ab.Uniform(), config=config)
+
+
+@pytest.mark.parametrize(("width", "depth"), [(1, 1), (64, 1), (64, 8)])
+def test_bytes_in_flight_count_towards_the_limit(width, depth):
+    """Answers on their way take memory too, most of all where there are many choices."""
+    game, limit = ab.games.load("n_in_a_row", size=15, line=5), 1_000_000
+    config = ab.SearchConfig(width=width, depth=depth, max_bytes=limit)
+    searcher = ab.Searcher(game, ab.Hashing(), config, threads=1)
+    (result,) = searcher.run(searcher.root(game.start()), simulations=3000)
+    assert result.simulations == 3000
+    assert result.graph.limited
+    assert result.graph.bytes <= 1.05 * limit

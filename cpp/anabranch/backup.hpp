@@ -38,10 +38,14 @@ inline double child_value(const Graph& g, EdgeId e, std::size_t player, double d
   return (others * known + times * (reward + discount * config.repetition)) / edge.visits;
 }
 
-// Bring q(e) up to date for all players.
+// Bring q(e) up to date for all players. A frozen outcome that was given a child keeps its value until the child has one.
 template <std::size_t P = 0>
 inline void read_child(Graph& g, EdgeId e, double discount, const Config& config) {
   Edge& edge = g.edge<P>(e);
+  if (edge.is(kFrozen)) [[unlikely]] {
+    if (g.node<P>(edge.child).visits == 0) return;
+    edge.bits &= ~kFrozen;
+  }
   const std::size_t players = P ? P : g.players;
   double* q = doubles_of(&edge);
   if (g.count_repeats) [[unlikely]] {
@@ -80,7 +84,7 @@ inline void read_shared(Graph& g, const Node& node, const Config& config) {
 
 inline void read_children(Graph& g, const Node& node, const Config& config) {
   for (EdgeId e = node.edges; e < node.edges + node.edge_count; ++e)
-    if (!g.edges[e].is(kFrozen)) read_child(g, e, discount_of(node, config), config);
+    if (g.edges[e].child != kNone) read_child(g, e, discount_of(node, config), config);
 }
 
 // Recompute Q of a decision node from its q(e).

@@ -44,7 +44,7 @@ inline constexpr std::uint8_t kMarked = 64;     // visits in flight walk through
 inline constexpr std::uint8_t kForced = 128;    // a root whose choices are forced to be tried again
 // Flags of edges, in the two highest bits of `Edge::bits`.
 inline constexpr std::uint32_t kShared = 1u << 30;  // the child has another parent: q(e) may be stale
-inline constexpr std::uint32_t kFrozen = 1u << 31;  // no child: q(e) is the frozen value
+inline constexpr std::uint32_t kFrozen = 1u << 31;  // q(e) is the frozen value: no child, or one that nobody knows yet
 inline constexpr std::uint32_t kNoReward = kShared - 1;
 
 struct Node {  // then Q and U of all players

@@ -92,6 +92,7 @@ class Grower {
     const bool attached = attach(at, place, graph_.edges[e].move);
     reaching_.node = kNone;
     if (!attached) return;
+    graph_.edges[e].bits |= kFrozen;  // it keeps its value until the child has one
     wave_->noting().thawed.emplace_back(at, place);
     wave_->thawed_values.insert(wave_->thawed_values.end(), frozen.begin(), frozen.end());
   }
@@ -99,12 +100,15 @@ class Grower {
   // Whether not even an edge may be added to a node. The root's always may: without them nothing would go on.
   bool has_no_room(NodeId at) const { return crowded_ && at != 0; }
 
+  // Bytes that answers on their way will take: a prior for every choice, at the most.
+  std::size_t awaited() const { return awaited_ * static_cast<std::size_t>(graph_.rules.actions) * sizeof(float); }
+
   bool limited() const { return config_.max_bytes != std::numeric_limits<std::size_t>::max(); }
 
   bool full() const {
     if (graph_.size() >= config_.max_nodes) return true;
     // An eighth of the memory is left for edges that new leaves get instead of nodes.
-    return limited() && graph_.bytes() + graph_.index.growth() + kReserve + config_.max_bytes / 8 > config_.max_bytes;
+    return limited() && graph_.bytes() + graph_.index.growth() + kReserve + awaited() + config_.max_bytes / 8 > config_.max_bytes;
   }
 
   std::uint64_t node_key(std::uint64_t hash, NodeId creator, std::uint32_t) const {
@@ -201,6 +205,7 @@ class Grower {
   Graph graph_;
   Position position_;
   Wave* wave_ = nullptr;             // the one at work
+  std::size_t awaited_ = 0;          // answers on their way, where waves are searched
   bool crowded_ = false;             // whether the memory was used up when the path in hand began
   PathStep reaching_{kNone, kNone};  // the edge whose state is in hand, where it is not yet part of the path
 

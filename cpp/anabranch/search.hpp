@@ -96,6 +96,7 @@ class Search : public Walker {
     for (Wave* wave : waves_)
       for (std::size_t i = 0; i < wave->count; ++i) drop_marks(wave->paths[i]);
     for (; !waves_.empty(); waves_.pop_back()) take_back(*waves_.back());
+    awaited_ = 0;
     path_.clear();
     reaching_ = {kNone, kNone};
   }
@@ -317,7 +318,7 @@ class Search : public Walker {
   }
 
   void begin_path() {
-    crowded_ = limited() && graph_.bytes() + kReserve > config_.max_bytes;
+    crowded_ = limited() && graph_.bytes() + kReserve + awaited() > config_.max_bytes;
     push_visit(0);
     path_.phase = Phase::walk;
   }

@@ -240,6 +240,7 @@ class Walker : public Grower {
           if (!marking_ || path_.fresh.size() > path_.visits.back().fresh) path_.phase = Phase::open;
           return;
         }
+        if (path_.steps.size() > kLongest) [[unlikely]] fail_endless();
         place = draw(at);
       }
       if (place == kNone) [[unlikely]] {  // no room for an edge: the playout ends before this node, which lends its Q
@@ -428,7 +429,7 @@ class Walker : public Grower {
     std::uint32_t place = kNone;
     for (std::uint32_t e = 0; e < node.edge_count; ++e)
       if (graph_.edges[node.edges + e].move == index) place = e;
-    if (place != kNone && !((graph_.edges[node.edges + place].is(kFrozen)) && room)) return place;
+    if (place != kNone && !(graph_.edges[node.edges + place].child == kNone && room)) return place;
     if (place == kNone && has_no_room(at)) return kNone;
     load(at);
     position_.set_outcome(graph_.rules.chance ? graph_.distributions[node.choices].outcomes[index] : static_cast<std::int32_t>(index));
@@ -460,7 +461,8 @@ class Walker : public Grower {
     Random random{draws_.key(Purpose::freeze, 0, key, graph_.nodes[at].visits + graph_.in_flight(at))};
     std::vector<double> collected(graph_.players, 0.0);
     std::int64_t turn = 0;
-    for (;;) {
+    for (std::size_t drawn = 0;; ++drawn) {
+      if (drawn > kLongest) fail_endless();
       const NodeId known = find(hash);
       if (known != kNone && graph_.nodes[known].visits > 0) {
         freeze(at, place, collected.data(), graph_.mean(known));
@@ -494,6 +496,7 @@ class Walker : public Grower {
     auto& flags = graph_.nodes[id].flags;
     if (flags & kPending) return;
     flags |= kPending;
+    if (marking_) ++awaited_;
     if (id < wave_->first_node) wave_->settled.push_back(id);
     note();
   }
@@ -501,6 +504,7 @@ class Walker : public Grower {
   void set_opinion(NodeId id, const double* values) {
     auto& flags = graph_.nodes[id].flags;
     if (!(flags & kPending) && id < wave_->first_node) wave_->settled.push_back(id);
+    if (marking_ && flags & kPending) --awaited_;
     flags &= static_cast<std::uint8_t>(~kPending);
     std::copy_n(values, graph_.players, graph_.mean(id));
     std::copy_n(values, graph_.players, graph_.opinion(id));
@@ -545,6 +549,13 @@ class Walker : public Grower {
     store_prior(chances, count, &graph_.priors[at]);
   }
 
+  [[noreturn]] __attribute__((noinline, cold)) static void fail_endless() {
+    Failure failure;
+    failure.cause = Failure::Cause::endless;
+    throw failure;
+  }
+
+  static constexpr std::size_t kLongest = 100000;  // states on one way: where dice lead to dice for ever, somebody must stop
   static constexpr std::size_t kCached = 4096;  // nodes of a graph that stays in the processor's caches anyway
 
   std::vector<double> weights_, sums_;

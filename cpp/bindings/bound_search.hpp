@@ -92,7 +92,8 @@ inline nb::object state_of(const BoundSearch& s, const std::byte* record, std::s
 // What went wrong, for Python to raise.
 inline nb::dict report(const Failure& failure, BoundSearch& s) {
   nb::dict d;
-  d["cause"] = failure.cause == Failure::Cause::verb ? "verb" : failure.cause == Failure::Cause::cycle ? "cycle" : "too_many_choices";
+  const char* const causes[] = {"verb", "cycle", "too_many_choices", "endless"};
+  d["cause"] = causes[static_cast<std::size_t>(failure.cause)];
   d["verb"] = failure.verb;
   d["state"] = failure.state.empty() ? nb::none() : state_of(s, failure.state.data(), failure.state.size());
   d["actions"] = failure.actions;

@@ -90,3 +90,14 @@ def move_from(state: ab.State, dice: np.random.Generator) -> Any:
         return one_of(dice, [outcome for outcome, _ in state.outcomes()])
     assert isinstance(state.turn, tuple)
     return tuple(one_of(dice, state.legal(seat)) for seat in state.turn)
+
+
+@pytest.mark.parametrize(("width", "depth"), [(1, 2), (4, 2), (1, 4), (7, 3)])
+def test_outcomes_given_a_child_while_others_are_in_flight(width, depth):
+    """A frozen outcome keeps its value until the child it was given has one; older waves are backed up before that."""
+    for seed in range(40):
+        game = RandomGame(seed=seed, players=2, layers=5, width=4, chance=0.5)
+        chance = ab.Chance(widen=0.6, draw="sampled" if seed % 2 else "spread")
+        config = ab.SearchConfig(width=width, depth=depth, chance=chance, seed=seed)
+        dice = np.random.default_rng(seed)
+        assert follow(game, ab.Hashing(), config, dice), seed

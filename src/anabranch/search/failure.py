@@ -28,6 +28,14 @@ def reported(root: State, call: Callable[..., Answer], *arguments: Any) -> Answe
     return answer
 
 
+def endless(game: Game) -> str:
+    """Return what is said of dice that lead to dice for ever."""
+    return (
+        f"{game.name}: a line of play came to 100,000 states without an end or a decision to evaluate; dice that lead "
+        f"to dice for ever?"
+    )
+
+
 def raise_failure(failure: dict[str, Any], root: State) -> NoReturn:
     """Raise what an engine's report tells of; the exception gets a note with the line of play."""
     game, state = root.game, failure["state"]
@@ -38,6 +46,8 @@ def raise_failure(failure: dict[str, Any], root: State) -> NoReturn:
             f"{game.name} came back to a state of the same line of play, but declares no cycles. Set self.cycles = "
             f"'bootstrap' or a number in __init__, or put what differs into the state. Actions from the root: {line}"
         )
+    if failure["cause"] == "endless":
+        raise CycleError(endless(game))
     if failure["cause"] == "too_many_choices":
         raise GameError(f"{game.name}: the joint choices of the acting players do not fit into 32 bits; {note}")
     try:

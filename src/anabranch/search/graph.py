@@ -124,8 +124,8 @@ class Graph:
         inside = inside.astype(np.int64)
         edge_visits, child, flags = (column[name][inside] for name in ("edge_visits", "edge_child", "edge_flags"))
         frozen = (flags & FROZEN) != 0
-        assert ((child == NO_CHILD) == frozen).all(), "an edge has a child or is frozen"
-        linked = ~frozen
+        linked = child != NO_CHILD
+        assert (linked | frozen).all(), "an edge has a child or is frozen"
         assert (visits[child[linked & (edge_visits > 0)]] > 0).all(), "an edge with visits has an evaluated child"
         total = np.bincount(owner, weights=edge_visits, minlength=size).astype(np.int64)
         decided = (kind == 2) & (visits > 0)

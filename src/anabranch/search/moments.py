@@ -59,8 +59,8 @@ def _below(root: Node, players: int) -> dict[Node, list[Spread]]:
 
 def edge_spread(edge: Edge, found: dict[Node, list[Spread]], player: int) -> Spread:
     """Return m(e) and V(e); visits ended by a repetition are worth one number, all others scatter about another."""
-    if edge.frozen is not None:
-        return edge.frozen[player], 0.0
+    if edge.holds:
+        return edge.value(player), 0.0
     assert edge.child is not None
     mean, variance = found[edge.child][player]
     known, below = edge.reward[player] + edge.discount * mean, edge.discount * edge.discount * variance

@@ -55,13 +55,19 @@ class Edge:
         self.visits = 0
         self.in_flight = 0
         self.child: Node | None = None
-        self.frozen: Values | None = None  # r + d·U of a state without a node
+        self.frozen: Values | None = None  # r + d·U of a state without a node, or whose node is not known yet
         self.repeats = 0  # C(e): visits ended by a repetition worth `repetition`
         self.repetition = repetition
 
+    @property
+    def holds(self) -> bool:
+        """Whether q(e) is the frozen value: there is no child, or one that nobody knows yet."""
+        return self.frozen is not None and (self.child is None or self.child.visits == 0)
+
     def value(self, player: int) -> float:
         """Return q(e) = r + d·Q(child), or the frozen value; repetitions count as what the game says they are worth."""
-        if self.frozen is not None:
+        if self.holds:
+            assert self.frozen is not None
             return self.frozen[player]
         assert self.child is not None
         known = self.reward[player] + self.discount * self.child.mean[player]
@@ -225,7 +231,7 @@ class ReferenceGraph:
     def limited(self) -> bool:
         """Whether the limit of nodes or bytes kept positions out of the graph."""
         decisions = (node for node in self.nodes if node.kind is Kind.DECISION)
-        return any(edge.frozen is not None for node in decisions for edge in node.edges.values())
+        return any(edge.child is None for node in decisions for edge in node.edges.values())
 
     def picture(self, *, depth: int = 3, most: int | None = None, player: int = 0) -> Picture:
         """Draw the top of the graph, as the engine's graph does."""
@@ -242,10 +248,8 @@ class ReferenceGraph:
             for edge in node.edges.values():
                 assert edge.in_flight == 0, "nothing is in flight after a run"
                 if edge.visits > 0:
-                    assert edge.frozen is not None or (edge.child is not None and edge.child.visits > 0), (
-                        "an edge with visits has an evaluated child or is frozen"
-                    )
-                assert (edge.frozen is None) or (edge.child is None), "a frozen edge has no child"
+                    known = edge.child.visits > 0 if edge.child is not None else edge.frozen is not None
+                    assert known, "an edge with visits has an evaluated child or is frozen"
                 assert 0 <= edge.repeats <= edge.visits, "repetitions are visits"
             for prior in node.priors:
                 assert abs(sum(prior) - 1.0) < 1e-5, "priors sum to 1"

@@ -133,7 +133,7 @@ class Reference:
             opinion = before.said if before and before.said else next(said)
             if question.node is not None:
                 self._settle(question.node, opinion)
-            elif question.edge is not None and question.edge.frozen is not None:  # no child meanwhile
+            elif question.edge is not None and question.edge.child is None:  # no child meanwhile
                 freeze(question.edge, question.collected, opinion.values)
 
     def _opinions(self, questions: list[Question]) -> list[Opinion]:

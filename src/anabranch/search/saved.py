@@ -82,6 +82,13 @@ def save(root: Root, path: str | os.PathLike[str]) -> Path:
             f"{game.name} is an object game: its states are Python objects, which are not written to files; "
             "searches of games over records (ab.CompiledGame) can be saved"
         )
+    if root.native.in_flight:
+        raise UsageError("this root waits for answers: tell them, or drop the search, before it is saved")
+    if game.has("key") and root.root_number > 0:
+        raise UsageError(
+            f"{game.name} merges states by a key, and a root of such a game that has moved on cannot be saved yet: its "
+            f"nodes may hold states that other ways led to"
+        )
     columns = {name: np.asarray(column) for name, column in _native.snapshot(root.native).items()}
     header = Header(
         format=FORMAT,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable
 from typing import Any
 
@@ -14,9 +15,12 @@ from anabranch.game.words import CHANCE, OVER, as_row
 from anabranch.search import formulas
 from anabranch.search.config import SearchConfig
 from anabranch.search.draws import Draws, Purpose
+from anabranch.search.failure import endless
 from anabranch.search.nodes import Edge, Kind, Move, Node, ReferenceGraph, Values
 from anabranch.search.selectors import choose, decision_value, learn
 from anabranch.search.wave import Pause, Question, Step, Visit, Wave
+
+LONGEST = 100_000  # states on one way: where dice lead to dice for ever, somebody must stop
 
 
 class Walker:
@@ -51,6 +55,8 @@ class Walker:
                     if unvisited.visits == 0:
                         yield self.visit(unvisited, above, outermost=False)
                 break
+            if node.kind is Kind.CHANCE and len(steps) >= LONGEST:
+                raise CycleError(endless(self.game))
             edge = self._draw(node) if node.kind is Kind.CHANCE else self._select(node)
             steps.append((node, [edge]))
             child = edge.child
@@ -214,7 +220,7 @@ class Walker:
             edge, data = self._step(node, (index,), actions, 1.0, p)
             if not (room and self._attach(edge, node, data, actions)):
                 self._freeze(edge, node, data, actions)
-        elif edge.frozen is not None and room:
+        elif edge.child is None and room:
             data, _ = self.rules.step(node.state.data, actions)
             self._attach(edge, node, data, actions)
         return edge
@@ -238,13 +244,12 @@ class Walker:
             if limit is not None and len(self.graph.nodes) >= limit:
                 return False
             child = self.add(State(self.game, data), self.key(data, node, actions))
-        before = edge.child, edge.frozen
 
         def undo() -> None:
-            edge.child, edge.frozen = before
+            edge.child = None
 
         self.wave.on_failure(undo)
-        edge.child, edge.frozen = child, None
+        edge.child = child
         return True
 
     def find(self, data: Any) -> Node | None:
@@ -289,7 +294,9 @@ class Walker:
         key = self.key(data, node, actions)
         random = Random(self.draws.key(Purpose.FREEZE, 0, key, node.visits + node.in_flight))
         collected = [0.0] * self.game.players
-        while True:
+        for drawn in itertools.count():
+            if drawn > LONGEST:
+                raise CycleError(endless(self.game))
             known, turn = self.find(data), self.rules.turn(data)
             if known is not None and known.visits > 0:
                 freeze(edge, collected, known.mean)

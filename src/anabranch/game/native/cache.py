@@ -13,11 +13,12 @@ import hashlib
 import json
 import os
 import sys
-import threading
 import time
 import warnings
 from dataclasses import dataclass
 from pathlib import Path
+
+from anabranch.files import replace_file
 
 LIMIT = 256 * 2**20  # bytes
 _MAGIC = b"anabranch object code 1\n"
@@ -67,7 +68,7 @@ def write(fingerprint: str, unit: ObjectCode) -> None:
     where = folder()
     try:
         where.mkdir(mode=0o700, parents=True, exist_ok=True)
-        _replace(where / (fingerprint + _ENDING), encode(unit))
+        replace_file(where / (fingerprint + _ENDING), encode(unit))
         _prune(where)
     except OSError as error:
         if not _warned:
@@ -96,20 +97,6 @@ def decode(data: bytes) -> ObjectCode | None:
     length = 8 + int.from_bytes(body[:8], "little")
     header = json.loads(body[8:length])
     return ObjectCode(header["symbols"], tuple(header["externals"]), body[length:])
-
-
-def _replace(path: Path, data: bytes) -> None:
-    temporary = path.with_name(f"{path.stem[:16]}-{os.getpid()}-{threading.get_ident()}.tmp")
-    try:
-        with open(temporary, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            os.unlink(temporary)
-        raise
 
 
 def _prune(where: Path) -> None:

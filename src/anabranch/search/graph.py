@@ -126,6 +126,8 @@ class Graph:
         frozen = (flags & FROZEN) != 0
         linked = child != NO_CHILD
         assert (linked | frozen).all(), "an edge has a child or is frozen"
+        if self._root.game.cycles is None:  # else a child given to a frozen edge may have ended the path unvisited
+            assert (linked != frozen).all(), "a frozen edge has no child"
         assert (visits[child[linked & (edge_visits > 0)]] > 0).all(), "an edge with visits has an evaluated child"
         total = np.bincount(owner, weights=edge_visits, minlength=size).astype(np.int64)
         decided = (kind == 2) & (visits > 0)

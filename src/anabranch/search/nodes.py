@@ -250,6 +250,8 @@ class ReferenceGraph:
                 if edge.visits > 0:
                     known = edge.child.visits > 0 if edge.child is not None else edge.frozen is not None
                     assert known, "an edge with visits has an evaluated child or is frozen"
+                if self.game.cycles is None:  # else a child given to a frozen edge may have ended the path unvisited
+                    assert not edge.holds or edge.child is None, "a frozen edge has no child"
                 assert 0 <= edge.repeats <= edge.visits, "repetitions are visits"
             for prior in node.priors:
                 assert abs(sum(prior) - 1.0) < 1e-5, "priors sum to 1"

@@ -79,7 +79,7 @@ def noised(prior: Floats, noise: RootNoise, random: Random) -> list[float]:
 
 def forced_visits(prior: Floats, total: float, k: float) -> list[float]:
     """Return √(k·P(a)·ΣN): a choice with fewer visits is visited next, whatever its score. Wu 2019, section 3.2."""
-    return [math.sqrt(k * p * total) for p in prior]
+    return [formulas.forced_visits(p, total, k) for p in prior]
 
 
 def pruned_visits(visits: Sequence[int], values: Floats, prior: Floats, *, puct: Puct, k: float) -> list[int]:

@@ -8,7 +8,7 @@ from measure import Contender
 
 import anabranch as ab
 from anabranch import _native
-from anabranch.search.native import native_config, native_evaluator, native_rules
+from anabranch.search.engine.native import native_config, native_evaluator, native_rules
 
 
 def make(game: ab.Game, evaluator: Any, rules: Any = None, start: bytes | None = None) -> Any:

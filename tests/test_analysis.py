@@ -9,7 +9,7 @@ import pytest
 
 import anabranch as ab
 from anabranch.errors import UsageError
-from anabranch.search.analysis import Analysis
+from anabranch.search.engine.analysis import Analysis
 
 CASES = {
     "rollouts": ("connect_four", {}, None, ab.SearchConfig(seed=4), 3000),

@@ -11,8 +11,8 @@ from types import ModuleType
 import pytest
 
 from anabranch.cli import GOOD, USAGE, bench, main
-from anabranch.search.signature import Signature
-from anabranch.search.speed import GAMES, speeds
+from anabranch.search.diagnosis.signature import Signature
+from anabranch.search.diagnosis.speed import GAMES, speeds
 
 FOLDER = Path(__file__).parents[1] / "benchmarks"
 

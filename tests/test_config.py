@@ -12,7 +12,7 @@ import pytest
 
 import anabranch as ab
 from anabranch.errors import UnknownNameError, UsageError
-from anabranch.search import config as module
+from anabranch.search.settings import config as module
 
 PARTS = (
     *(ab.Puct, ab.Ucb1, ab.RegretMatching, ab.MatrixGame, ab.Exp3),

@@ -24,7 +24,7 @@ from anabranch.cli import COMMANDS, main
 from anabranch.game.check.law import LAWS
 from anabranch.game.game import Game
 from anabranch.game.words import VERBS
-from anabranch.search.native import supported
+from anabranch.search.engine.native import supported
 
 DOCUMENTS = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
 DOCS = ROOT / "docs"

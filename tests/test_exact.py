@@ -17,7 +17,7 @@ from anabranch.games.pig import Pig
 from anabranch.games.random_game import RandomGame
 from anabranch.games.take_away import TakeAway
 from anabranch.games.tic_tac_toe import TicTacToe
-from anabranch.search.matrix_game import equilibrium
+from anabranch.search.maths.matrix_game import equilibrium
 
 INTERPRETED: Any = {"compiled": False}
 OVER = {"kind": "over"}

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anabranch.search import formulas
+from anabranch.search.maths import formulas
 
 numbers = st.floats(-10, 10, allow_subnormal=False)
 lists = st.lists(numbers, min_size=1, max_size=8)

@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 
 import anabranch as ab
-from anabranch.search import health, signature
-from anabranch.search.health import Finding, examine, numbers, package, shown
-from anabranch.search.signature import CASES, QUICK, sign
+from anabranch.search.diagnosis import health, signature
+from anabranch.search.diagnosis.health import Finding, examine, numbers, package, shown
+from anabranch.search.diagnosis.signature import CASES, QUICK, sign
 
 
 def test_quick_searches_sign_as_written():
-    """Where the engine's behaviour changed on purpose, these are the new numbers of QUICK in search/signature.py."""
+    """Where the engine's behaviour changed on purpose, these are new numbers of QUICK in diagnosis/signature.py."""
     found = {index: signature._number(sign(CASES[index])[0]) for index in QUICK}
     assert found == QUICK
 

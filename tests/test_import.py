@@ -77,14 +77,16 @@ def test_an_unknown_name_is_an_attribute_error():
         getattr(ab, "serch")  # noqa: B009
 
 
-@pytest.mark.parametrize("first", ["anabranch.search.reference", "anabranch.search", "anabranch.search.config"])
+@pytest.mark.parametrize(
+    "first", ["anabranch.search.reference.search", "anabranch.search", "anabranch.search.settings.config"]
+)
 def test_search_is_a_module_and_a_function_whatever_is_imported_first(first):
     program = (
         f"import {first}, anabranch as ab; "
         "state = ab.games.load('take_away', stones=2, compiled=False).start(); "
         "print(ab.search(state, simulations=50).action, ab.search.__name__, ab.search.config.__name__)"
     )
-    assert python(program).split() == ["1", "anabranch.search", "anabranch.search.config"]
+    assert python(program).split() == ["1", "anabranch.search", "anabranch.search.settings.config"]
 
 
 def test_all_places_give_the_same_version():

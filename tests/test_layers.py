@@ -77,7 +77,7 @@ def test_importing_the_package_imports_no_layer():
     ("layer", "source"),
     [
         ("game", "from anabranch.games import load"),
-        ("game", "def late():\n    import anabranch.search.reference"),
+        ("game", "def late():\n    import anabranch.search.reference.search"),
         ("games", "import anabranch as ab\nresult = ab.search"),
         ("games", "import anabranch as ab\nx = ab.Rollout()"),
         ("games", "from anabranch import solve"),

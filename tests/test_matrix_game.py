@@ -14,9 +14,9 @@ from hypothesis import strategies as some
 
 from anabranch.errors import UsageError
 from anabranch.game.random import Random, below
-from anabranch.search.double_double import DoubleDouble
-from anabranch.search.exact import equilibrium_by_linear_programming
-from anabranch.search.matrix_game import GOOD, NOISE, NOISE_TWICE, _simplex, equilibrium, exploitability
+from anabranch.search.exact.solve import equilibrium_by_linear_programming
+from anabranch.search.maths.double_double import DoubleDouble
+from anabranch.search.maths.matrix_game import GOOD, NOISE, NOISE_TWICE, _simplex, equilibrium, exploitability
 
 KINDS: dict[str, Callable[[np.random.Generator, int, int], Any]] = {
     "normal": lambda random, rows, columns: random.normal(size=(rows, columns)),

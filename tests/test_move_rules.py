@@ -13,10 +13,11 @@ import anabranch as ab
 from anabranch.errors import UnknownNameError, UsageError
 from anabranch.games.explicit import Explicit
 from anabranch.games.random_game import RandomGame
-from anabranch.search import formulas, move_rules, policies
-from anabranch.search.config import ForcedPlayouts
-from anabranch.search.moments import variances
-from anabranch.search.nodes import Kind, Node
+from anabranch.search.maths import formulas, policies
+from anabranch.search.reference.nodes import Kind, Node
+from anabranch.search.results import move_rules
+from anabranch.search.results.moments import variances
+from anabranch.search.settings.config import ForcedPlayouts
 
 TREE = ab.SearchConfig(transposition=ab.Transposition(merge=False))
 

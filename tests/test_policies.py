@@ -15,8 +15,8 @@ import anabranch as ab
 from anabranch.errors import UsageError
 from anabranch.game.random import MASK, Random, key_of
 from anabranch.play.search_agent import sampled
-from anabranch.search import formulas, policies
-from anabranch.search.config import PlayoutCap, RootNoise
+from anabranch.search.maths import formulas, policies
+from anabranch.search.settings.config import PlayoutCap, RootNoise
 
 PUCT = ab.Puct()
 weights_of_choices = st.lists(st.floats(1e-3, 1.0), min_size=2, max_size=9)

@@ -16,9 +16,9 @@ import pytest
 
 import anabranch as ab
 from anabranch.errors import DataError, UsageError
-from anabranch.search import saved
-from anabranch.search.saved import pack, unpack
-from anabranch.search.signature import CASES, Case, Race, visits
+from anabranch.search.diagnosis.signature import CASES, Case, Race, visits
+from anabranch.search.engine import saved
+from anabranch.search.engine.saved import pack, unpack
 
 SAVED_CASES = [case for case in CASES if case.game != Race.title]
 

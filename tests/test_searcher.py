@@ -28,8 +28,8 @@ from anabranch.errors import (
     UsageError,
 )
 from anabranch.games.random_game import RandomGame
-from anabranch.search.graph import FROZEN, SHARED
-from anabranch.search.searcher import Root
+from anabranch.search.engine.graph import FROZEN, SHARED
+from anabranch.search.engine.searcher import Root
 
 
 def think(batch: Any) -> tuple[Any, Any]:

@@ -15,8 +15,8 @@ from hypothesis import strategies as some
 
 import anabranch as ab
 from anabranch.errors import DataError, UnknownNameError, UsageError
-from anabranch.search import settings
-from anabranch.search.config import FirstPlay
+from anabranch.search.settings import mapping as settings
+from anabranch.search.settings.config import FirstPlay
 
 # What the parts themselves allow, beyond the types of their fields.
 RANGES: dict[str, Any] = {

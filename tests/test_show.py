@@ -16,10 +16,10 @@ from tests.test_draw import SVG, parsed, words_of
 import anabranch as ab
 from anabranch.draw.palette import SOFT, blend, player_colour, value_colour
 from anabranch.errors import UsageError
-from anabranch.search.show.node_text import distinguishing
-from anabranch.search.show.numbers import Scale, Spread, signed
-from anabranch.search.show.result_sheet import result_sheet
-from anabranch.search.show.text import table_text
+from anabranch.search.results.show.node_text import distinguishing
+from anabranch.search.results.show.numbers import Scale, Spread, signed
+from anabranch.search.results.show.result_sheet import result_sheet
+from anabranch.search.results.show.text import table_text
 
 
 def searched(

@@ -1,4 +1,4 @@
-// The settings of a search as the engine reads them; src/anabranch/search/config.py declares and explains them.
+// The settings of a search as the engine reads them; src/anabranch/search/settings/config.py declares and explains them.
 #pragma once
 
 #include <array>

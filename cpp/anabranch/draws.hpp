@@ -1,5 +1,5 @@
 // The random numbers of one search: a draw is a function of what it is for, never of when it is made. Same as
-// src/anabranch/search/draws.py.
+// src/anabranch/search/maths/draws.py.
 #pragma once
 
 #include <cstdint>

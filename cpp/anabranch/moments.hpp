@@ -7,7 +7,7 @@
 // With M2(n) = (U² + Σ N(e)·E[(r + dX)²]) / (1 + ΣN) this is M2 − M², by the law of total variance; written so, nothing
 // cancels and nothing is below 0. M is Q wherever Q is up to date; it is computed anew because a node off the last paths may
 // be stale, and a variance about a mean that is not the mean would be too large. Reads a graph that nobody writes to, keeps
-// nothing. The same in src/anabranch/search/moments.py.
+// nothing. The same in src/anabranch/search/results/moments.py.
 #pragma once
 
 #include <cstddef>

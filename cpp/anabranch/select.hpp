@@ -1,6 +1,6 @@
 // Choose: PUCT and UCB1 for one player acting alone or for each of several acting at once (MODEL section 4).
 //
-// Reads a node whose q(e) are up to date and changes nothing. Every sum runs in the order of src/anabranch/search/formulas.py.
+// Reads a node whose q(e) are up to date and changes nothing. Every sum runs in the order of src/anabranch/search/maths/formulas.py.
 #pragma once
 
 #include <algorithm>

@@ -62,31 +62,31 @@ if TYPE_CHECKING:
     from anabranch.play.random_agent import RandomAgent as RandomAgent
     from anabranch.play.scripted_agent import ScriptedAgent as ScriptedAgent
     from anabranch.play.search_agent import SearchAgent as SearchAgent
-    from anabranch.search.analysis import Analysis as Analysis
-    from anabranch.search.config import Chance as Chance
-    from anabranch.search.config import Exp3 as Exp3
-    from anabranch.search.config import FirstPlay as FirstPlay
-    from anabranch.search.config import ForcedPlayouts as ForcedPlayouts
-    from anabranch.search.config import MatrixGame as MatrixGame
-    from anabranch.search.config import PlayoutCap as PlayoutCap
-    from anabranch.search.config import Puct as Puct
-    from anabranch.search.config import RegretMatching as RegretMatching
-    from anabranch.search.config import RootNoise as RootNoise
-    from anabranch.search.config import SearchConfig as SearchConfig
-    from anabranch.search.config import Transposition as Transposition
-    from anabranch.search.config import Ucb1 as Ucb1
-    from anabranch.search.config import VirtualLoss as VirtualLoss
-    from anabranch.search.exact import Solution as Solution
-    from anabranch.search.exact import solve as solve
-    from anabranch.search.move_rules import LowerBound as LowerBound
-    from anabranch.search.move_rules import Regularised as Regularised
-    from anabranch.search.move_rules import Visits as Visits
-    from anabranch.search.move_rules import move_policy as move_policy
-    from anabranch.search.reference import Reference as Reference
-    from anabranch.search.result import Result as Result
-    from anabranch.search.searcher import Root as Root
-    from anabranch.search.searcher import Searcher as Searcher
-    from anabranch.search.searcher import search as search
+    from anabranch.search.engine.analysis import Analysis as Analysis
+    from anabranch.search.engine.searcher import Root as Root
+    from anabranch.search.engine.searcher import Searcher as Searcher
+    from anabranch.search.engine.searcher import search as search
+    from anabranch.search.exact.solve import Solution as Solution
+    from anabranch.search.exact.solve import solve as solve
+    from anabranch.search.reference.search import Reference as Reference
+    from anabranch.search.results.move_rules import LowerBound as LowerBound
+    from anabranch.search.results.move_rules import Regularised as Regularised
+    from anabranch.search.results.move_rules import Visits as Visits
+    from anabranch.search.results.move_rules import move_policy as move_policy
+    from anabranch.search.results.result import Result as Result
+    from anabranch.search.settings.config import Chance as Chance
+    from anabranch.search.settings.config import Exp3 as Exp3
+    from anabranch.search.settings.config import FirstPlay as FirstPlay
+    from anabranch.search.settings.config import ForcedPlayouts as ForcedPlayouts
+    from anabranch.search.settings.config import MatrixGame as MatrixGame
+    from anabranch.search.settings.config import PlayoutCap as PlayoutCap
+    from anabranch.search.settings.config import Puct as Puct
+    from anabranch.search.settings.config import RegretMatching as RegretMatching
+    from anabranch.search.settings.config import RootNoise as RootNoise
+    from anabranch.search.settings.config import SearchConfig as SearchConfig
+    from anabranch.search.settings.config import Transposition as Transposition
+    from anabranch.search.settings.config import Ucb1 as Ucb1
+    from anabranch.search.settings.config import VirtualLoss as VirtualLoss
 
 _HOME = {
     "Agent": "play.agent",
@@ -116,28 +116,28 @@ _HOME = {
     "Rollout": "evaluate.native",
     "Symmetric": "evaluate.symmetric",
     "Uniform": "evaluate.native",
-    "LowerBound": "search.move_rules",
-    "Regularised": "search.move_rules",
-    "Visits": "search.move_rules",
-    "move_policy": "search.move_rules",
-    "Reference": "search.reference",
-    "Result": "search.result",
-    "VirtualLoss": "search.config",
-    "Transposition": "search.config",
-    "Chance": "search.config",
-    "Exp3": "search.config",
-    "MatrixGame": "search.config",
-    "RegretMatching": "search.config",
-    "FirstPlay": "search.config",
-    "ForcedPlayouts": "search.config",
-    "PlayoutCap": "search.config",
-    "RootNoise": "search.config",
-    "Ucb1": "search.config",
-    "Puct": "search.config",
-    "SearchConfig": "search.config",
-    "Analysis": "search.analysis",
-    "Root": "search.searcher",
-    "Searcher": "search.searcher",
+    "LowerBound": "search.results.move_rules",
+    "Regularised": "search.results.move_rules",
+    "Visits": "search.results.move_rules",
+    "move_policy": "search.results.move_rules",
+    "Reference": "search.reference.search",
+    "Result": "search.results.result",
+    "VirtualLoss": "search.settings.config",
+    "Transposition": "search.settings.config",
+    "Chance": "search.settings.config",
+    "Exp3": "search.settings.config",
+    "MatrixGame": "search.settings.config",
+    "RegretMatching": "search.settings.config",
+    "FirstPlay": "search.settings.config",
+    "ForcedPlayouts": "search.settings.config",
+    "PlayoutCap": "search.settings.config",
+    "RootNoise": "search.settings.config",
+    "Ucb1": "search.settings.config",
+    "Puct": "search.settings.config",
+    "SearchConfig": "search.settings.config",
+    "Analysis": "search.engine.analysis",
+    "Root": "search.engine.searcher",
+    "Searcher": "search.engine.searcher",
     "CHANCE": "game.words",
     "CompiledGame": "game.compiled",
     "Game": "game.game",
@@ -147,7 +147,7 @@ _HOME = {
     "PerftRow": "game.perft",
     "Picture": "draw.picture",
     "Random": "game.random",
-    "Solution": "search.exact",
+    "Solution": "search.exact.solve",
     "State": "game.state",
     "Symmetry": "game.symmetry",
     "Example": "game.augment",
@@ -160,7 +160,7 @@ _HOME = {
     "perft": "game.perft",
     "player": "game.words",
     "record": "game.record",
-    "solve": "search.exact",
+    "solve": "search.exact.solve",
     "symmetry_group": "game.group",
     "uniform": "game.random",
 }

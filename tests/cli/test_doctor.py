@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 
 from anabranch.cli import BAD_DATA, GOOD, main
-from anabranch.search import health
-from anabranch.search.health import Finding
+from anabranch.search.diagnosis import health
+from anabranch.search.diagnosis.health import Finding
 
 
 def test_the_doctor_prints_a_line_for_each_thing(capsys):

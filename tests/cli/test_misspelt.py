@@ -13,7 +13,7 @@ from anabranch.cli import COMMANDS, USAGE, main
 from anabranch.cli.parse import flags_of
 from anabranch.cli.stdio.protocol import OPERATIONS, read_request
 from anabranch.errors import UnknownNameError, UsageError
-from anabranch.search.settings import Setting, from_mapping, from_pairs, from_toml, known_settings
+from anabranch.search.settings.mapping import Setting, from_mapping, from_pairs, from_toml, known_settings
 
 
 def slips(word: str, others: set[str]) -> list[str]:

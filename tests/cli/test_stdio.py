@@ -31,7 +31,7 @@ from anabranch.cli.stdio.server import WAITING, Server
 from anabranch.errors import UsageError
 from anabranch.evaluate.load import load as load_evaluator
 from anabranch.game.moves import play_moves
-from anabranch.search.settings import from_mapping
+from anabranch.search.settings.mapping import from_mapping
 
 PATIENCE = 60.0  # seconds until something hangs
 COMMAND = [sys.executable, "-m", "anabranch", "analyze", "--stdio"]

@@ -26,7 +26,7 @@ def sign(folder: Path, runs: int, most_threads: int) -> set[int]:
     sys.modules["anabranch._native"] = module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     from anabranch import search
-    from anabranch.search.signature import signature
+    from anabranch.search.diagnosis.signature import signature
 
     assert search.searcher._native is module  # type: ignore[attr-defined]
     found = {signature().number for _ in range(runs)}

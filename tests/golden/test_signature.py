@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import anabranch as ab
-from anabranch.search.signature import CASES, Case, sign, signature
+from anabranch.search.diagnosis.signature import CASES, Case, sign, signature
 
 STORED = json.loads(Path(__file__).with_name("signature.json").read_text())
 

@@ -9,9 +9,9 @@ from tests.tables import OVER, chance, decision, table
 import anabranch as ab
 from anabranch.games.explicit import EIGHT_NODES, Explicit
 from anabranch.games.random_game import RandomGame
-from anabranch.search.nodes import Kind
-from anabranch.search.selectors import visit_value
-from anabranch.search.walk import Walker
+from anabranch.search.reference.nodes import Kind
+from anabranch.search.reference.selectors import visit_value
+from anabranch.search.reference.walk import Walker
 
 
 def one_visit_each(game):

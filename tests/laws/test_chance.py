@@ -8,7 +8,7 @@ from tests.tables import OVER, chance, decision, table
 
 import anabranch as ab
 from anabranch.games.explicit import Explicit
-from anabranch.search.walk import Walker
+from anabranch.search.reference.walk import Walker
 
 WORTH = (1.0, -0.5, 0.25, -1.0, 0.75)
 CHANCES = (0.4, 0.25, 0.2, 0.1, 0.05)

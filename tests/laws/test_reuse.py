@@ -15,9 +15,9 @@ from tests.test_searcher import same_graph, snapshot
 import anabranch as ab
 from anabranch.errors import AnabranchError, UsageError
 from anabranch.game.words import acting
-from anabranch.search.draws import Draws
-from anabranch.search.policies import forced_visits
-from anabranch.search.root_noise import noised_priors
+from anabranch.search.maths.draws import Draws
+from anabranch.search.maths.policies import forced_visits
+from anabranch.search.maths.root_noise import noised_priors
 
 
 def judge_objects(batch: Any) -> tuple[Any, Any]:

@@ -16,8 +16,8 @@ import anabranch as ab
 from anabranch.errors import EvaluatorError, UsageError
 from anabranch.evaluate.rows import Rows
 from anabranch.games.random_game import RandomGame
-from anabranch.search.nodes import Kind
-from anabranch.search.walk import Walker
+from anabranch.search.reference.nodes import Kind
+from anabranch.search.reference.walk import Walker
 
 GAMES = {
     "connect_four": lambda: ab.games.load("connect_four"),

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 import anabranch as ab
-from anabranch.search.nodes import Kind, Node
+from anabranch.search.reference.nodes import Kind, Node
 
 TOLERANCE = 1e-9
 

@@ -11,8 +11,8 @@ from tests.parity.test_engine_equals_reference import drawn_config
 
 import anabranch as ab
 from anabranch.games.random_game import RandomGame
-from anabranch.search import move_rules
-from anabranch.search.moments import variances
+from anabranch.search.results import move_rules
+from anabranch.search.results.moments import variances
 
 
 def compare_variances(state: ab.State, evaluator: Any, config: ab.SearchConfig | None, simulations: int) -> None:

@@ -18,8 +18,8 @@ from anabranch.cli.search_flags import SearchFlags
 from anabranch.cli.show import print_json
 from anabranch.errors import DataError, IllegalActionError, UsageError
 from anabranch.game.moves import move_name, play_moves
-from anabranch.search.analysis import Analysis
-from anabranch.search.result import Result
+from anabranch.search.engine.analysis import Analysis
+from anabranch.search.results.result import Result
 
 SLICE = 0.1  # seconds between looks at the clock, the progress and Ctrl-C
 

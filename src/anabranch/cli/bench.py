@@ -10,8 +10,8 @@ from tyro.conf import arg
 from anabranch.cli import GOOD
 from anabranch.cli.show import busy, print_json, print_table
 from anabranch.errors import UsageError
-from anabranch.search.signature import signature
-from anabranch.search.speed import speeds
+from anabranch.search.diagnosis.signature import signature
+from anabranch.search.diagnosis.speed import speeds
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from tyro.conf import arg
 from anabranch.cli import BAD_DATA, GOOD
 from anabranch.cli.progress import progress
 from anabranch.cli.show import print_json, print_table
-from anabranch.search.health import examine
+from anabranch.search.diagnosis.health import examine
 
 
 @dataclass(frozen=True)

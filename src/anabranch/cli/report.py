@@ -7,7 +7,7 @@ import math
 from typing import Any
 
 from anabranch.game.moves import line_names, move_name
-from anabranch.search.result import Result
+from anabranch.search.results.result import Result
 
 
 def report(result: Result) -> dict[str, Any]:

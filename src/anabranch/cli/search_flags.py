@@ -12,8 +12,8 @@ from tyro.conf import UseAppendAction, arg
 
 from anabranch.errors import UsageError
 from anabranch.game.game import Game
-from anabranch.search.config import SearchConfig
-from anabranch.search.settings import from_pairs, from_toml
+from anabranch.search.settings.config import SearchConfig
+from anabranch.search.settings.mapping import from_pairs, from_toml
 
 EVALUATORS = (
     "rollout, rollout:count=4,max_depth=200, uniform, a network's file (model.onnx, model.safetensors), "

@@ -14,10 +14,10 @@ from typing import TypeAlias
 
 from anabranch.game.state import State
 from anabranch.play.agent import Move, Turn
-from anabranch.search.arguments import Keep
-from anabranch.search.reference import Reference
-from anabranch.search.result import Result
-from anabranch.search.searcher import Root
+from anabranch.search.engine.searcher import Root
+from anabranch.search.reference.search import Reference
+from anabranch.search.results.result import Result
+from anabranch.search.settings.arguments import Keep
 
 Plant: TypeAlias = Callable[[State, int], Root | Reference]  # a root of a state, with random numbers of a stream
 

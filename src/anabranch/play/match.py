@@ -21,7 +21,7 @@ from anabranch.play.opening import opened, usual_plies
 from anabranch.play.played import PlayedGame
 from anabranch.play.record import GameRecord, rotations
 from anabranch.play.seeds import Purpose, seed_for
-from anabranch.search.saved import identity
+from anabranch.search.engine.saved import identity
 
 NEWS = 4.0  # seconds an agent may choose before moves are played and told, if it can be asked for fewer games at once
 FIRST_SLICE = max(2, os.cpu_count() or 1)  # games an agent is asked for at once at first, and at least: one per thread

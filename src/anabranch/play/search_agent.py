@@ -15,16 +15,16 @@ from anabranch.game.random import Random, uniform
 from anabranch.game.state import State
 from anabranch.play.agent import Agent, Turn
 from anabranch.play.kept import Journey
-from anabranch.search.arguments import Keep, check_budget, checked_config, checked_keep
-from anabranch.search.config import Puct, SearchConfig
-from anabranch.search.draws import Purpose
-from anabranch.search.formulas import first_above
-from anabranch.search.move_rules import MOVE_RULES, MoveRule, Regularised, move_policy, move_rule
-from anabranch.search.native import supported
-from anabranch.search.policies import capped, tempered
-from anabranch.search.reference import Reference
-from anabranch.search.result import Result
-from anabranch.search.searcher import Root, Searcher
+from anabranch.search.engine.native import supported
+from anabranch.search.engine.searcher import Root, Searcher
+from anabranch.search.maths.draws import Purpose
+from anabranch.search.maths.formulas import first_above
+from anabranch.search.maths.policies import capped, tempered
+from anabranch.search.reference.search import Reference
+from anabranch.search.results.move_rules import MOVE_RULES, MoveRule, Regularised, move_policy, move_rule
+from anabranch.search.results.result import Result
+from anabranch.search.settings.arguments import Keep, check_budget, checked_config, checked_keep
+from anabranch.search.settings.config import Puct, SearchConfig
 
 
 class SearchAgent(Agent):

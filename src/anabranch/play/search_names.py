@@ -21,9 +21,9 @@ from anabranch.evaluate.symmetric import Symmetric
 from anabranch.evaluate.torch import Torch
 from anabranch.play.names import read_options
 from anabranch.play.search_agent import SearchAgent
-from anabranch.search.config import SearchConfig, Ucb1
-from anabranch.search.move_rules import MOVE_RULES, LowerBound, MoveRule, move_rule
-from anabranch.search.settings import from_pairs, known_settings
+from anabranch.search.results.move_rules import MOVE_RULES, LowerBound, MoveRule, move_rule
+from anabranch.search.settings.config import SearchConfig, Ucb1
+from anabranch.search.settings.mapping import from_pairs, known_settings
 
 AGENT = ("simulations", "visits", "seconds", "keep", "temperature", "simultaneous_temperature", "threads")
 RULE = tuple(f"rule.{each.name}" for each in fields(LowerBound))

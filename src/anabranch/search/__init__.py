@@ -31,7 +31,7 @@ class _CallableModule(ModuleType):
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         from anabranch.errors import UnknownNameError, UsageError
-        from anabranch.search.searcher import search
+        from anabranch.search.engine.searcher import search
 
         signature = self.__signature__
         try:
@@ -46,7 +46,7 @@ class _CallableModule(ModuleType):
 
     @cached_property
     def __signature__(self) -> inspect.Signature:
-        from anabranch.search.searcher import search
+        from anabranch.search.engine.searcher import search
 
         return inspect.signature(search)
 

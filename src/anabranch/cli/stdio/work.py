@@ -22,8 +22,8 @@ from anabranch.game.moves import play_moves
 from anabranch.game.state import State
 from anabranch.game.words import CHANCE, acting
 from anabranch.play.search_agent import check_evaluator
-from anabranch.search.analysis import Analysis
-from anabranch.search.settings import from_mapping
+from anabranch.search.engine.analysis import Analysis
+from anabranch.search.settings.mapping import from_mapping
 
 SLICE = 0.05  # seconds between looks at whether a search was cancelled
 MOST_KEPT = 64  # games, and evaluators

@@ -1,0 +1,1 @@
+"""The driver of the native engine: roots, requests and answers, saving."""

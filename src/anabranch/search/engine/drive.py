@@ -1,0 +1,119 @@
+"""Waves of many roots whose evaluator is asked outside of the engine: ask, tell, and the loop that does both."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from anabranch import _native
+from anabranch.errors import UsageError
+from anabranch.evaluate.batch import Evaluator, answers, checked
+from anabranch.search.engine.failure import raise_failure, spelled
+from anabranch.search.engine.questions import Questions
+
+if TYPE_CHECKING:
+    from anabranch.search.engine.searcher import Root
+
+
+class Drive:
+    """Roots on their way to their goals. Whatever fails drops all waves in flight: graphs are as before them."""
+
+    def __init__(
+        self, roots: Sequence[Root], goals: Sequence[int], *, threads: int, deadline: float | None = None
+    ) -> None:
+        self.roots = list(roots)
+        self._games = [root.state.game for root in roots]
+        self._kinds = list({id(game): game for game in self._games}.values())
+        self._deadline = deadline
+        self._native: Any = _native.Drive([root.native for root in roots], list(goals), threads)
+        self.asked: deque[Questions] = deque()  # handed out and not answered, the oldest first
+
+    def ask(self) -> Questions | None:
+        """Return what roots need opinions about; None where they must be told something first, or are done."""
+        try:
+            while True:
+                late = self._deadline is not None and time.perf_counter() >= self._deadline
+                questions, more, failure = self._native.gather(late)
+                if failure is not None:
+                    raise_failure(failure, self.roots[failure["root"]].state)
+                if questions is not None:
+                    self.asked.append(Questions(questions, self._games, self._kinds))
+                    return self.asked[-1]
+                if not more:
+                    return None
+        except BaseException:
+            self.drop()
+            raise
+
+    def tell(self, logits: Any, values: Any) -> None:
+        """Answer the oldest questions; an answer that is refused drops the waves."""
+        if not self.asked:
+            raise UsageError("nothing was asked: call ask() first")
+        try:
+            self.answer(*checked(self.asked[0], (logits, values)))
+        except BaseException:
+            self.drop()
+            raise
+
+    def answer(self, logits: Any, values: Any) -> None:
+        """Hand on answers that were checked."""
+        questions = self.asked.popleft()
+        table = None if logits is None else np.ascontiguousarray(logits.reshape(len(questions), -1))
+        failure = self._native.answer(questions.native, table, np.ascontiguousarray(values))
+        if failure is not None:
+            raise_failure(failure, self.roots[failure["root"]].state)
+
+    def drop(self) -> None:
+        """Forget all waves in flight."""
+        self.asked.clear()
+        for root in self.roots:
+            root.native.undo()
+
+    def run(self, evaluator: Evaluator, depth: int) -> None:
+        """Ask an evaluator until all roots are done; with a depth above 1 on a thread of its own, while roots go on."""
+        try:
+            if depth == 1:
+                while (questions := self.ask()) is not None:
+                    self.answer(*self._noting(partial(answers, evaluator, questions)))
+                return
+            with ThreadPoolExecutor(1, "evaluator") as thread:
+                self._overlap(evaluator, depth, thread)
+        except BaseException:
+            self.drop()
+            raise
+
+    def _overlap(self, evaluator: Evaluator, depth: int, thread: ThreadPoolExecutor) -> None:
+        pending: deque[Future[Any]] = deque()
+        try:
+            while True:
+                questions = self.ask() if len(pending) < depth else None
+                if questions is not None:
+                    pending.append(thread.submit(answers, evaluator, questions))
+                elif pending:
+                    self.answer(*self._noting(pending.popleft().result))
+                else:
+                    return
+        except BaseException:
+            for future in pending:
+                future.cancel()
+            raise
+
+    def _noting(self, opinions: Callable[[], tuple[Any, Any]]) -> tuple[Any, Any]:
+        """Get the answers to the oldest questions; what goes wrong is told with the lines of play.
+
+        On the thread that drives: roots cannot be asked for a line while they go on.
+        """
+        try:
+            return opinions()
+        except BaseException as error:
+            asking = self.asked[0].native.roots
+            lines = "; ".join(spelled(self.roots[number].native.line()) for number in asking[:3])
+            more = f"; and {len(asking) - 3} more" if len(asking) > 3 else ""
+            error.add_note(f"while evaluating {len(self.asked[0])} states; actions from the root: {lines}{more}")
+            raise

@@ -1,0 +1,189 @@
+"""The engine's graph as users see it: columns as NumPy views, nodes and edges one at a time."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from anabranch.errors import UsageError
+from anabranch.game.state import State
+from anabranch.game.words import CHANCE
+from anabranch.search.engine.failure import reported
+from anabranch.search.results.result import Result
+from anabranch.search.results.views import EdgeView, NodeView
+
+if TYPE_CHECKING:
+    from anabranch.draw.picture import Picture
+    from anabranch.search.settings.config import SearchConfig
+
+Floats = npt.NDArray[np.float64]
+KINDS = ("over", "chance", "decision")
+NO_CHILD = 2**32 - 1
+SHARED, FROZEN = 1 << 30, 1 << 31  # of edge_flags, whose other bits number a row of rewards
+
+
+class Graph:
+    """All nodes of one root; number 0 is the root."""
+
+    def __init__(self, native: Any, root: State) -> None:
+        self._search = native
+        self._root_number = int(native.root_number)
+        self._root = root
+
+    @property
+    def moved_on(self) -> bool:
+        """Whether the root has moved on since, and this graph with it."""
+        return bool(self._search.root_number != self._root_number)
+
+    @property
+    def _native(self) -> Any:
+        if self.moved_on:
+            raise UsageError("this graph is gone: its root has moved on since; root.graph is the one that there is now")
+        return self._search
+
+    def __len__(self) -> int:
+        return int(self._native.nodes)
+
+    @property
+    def bytes(self) -> int:
+        """Memory the graph holds."""
+        return int(self._native.bytes)
+
+    @cached_property
+    def columns(self) -> dict[str, npt.NDArray[Any]]:
+        """Nodes and edges as arrays, without a copy. A later search goes on writing to them, or leaves them behind."""
+        columns: dict[str, npt.NDArray[Any]] = self._native.columns()
+        return columns
+
+    def node(self, number: int) -> NodeView:
+        """Return a node by its number."""
+        if not 0 <= number < len(self):
+            raise UsageError(f"there is no node {number}; the graph has {len(self)}")
+        column = self._native.columns()
+        edges = [
+            EdgeView(row[0][0] if len(row[0]) == 1 else tuple(row[0]), row[1], np.array(row[3]), row[2], row[4])
+            for row in self._edges(number)
+        ]
+        return NodeView(
+            number=number,
+            kind=KINDS[column["kind"][number]],
+            state=State(self._root.game, self._native.state(number)),
+            visits=int(column["visits"][number]),
+            value=column["value"].reshape(len(self), -1)[number].copy(),
+            edges=edges,
+        )
+
+    def _edges(self, number: int) -> list[tuple[list[int], int, int | None, list[float], float]]:
+        rows: list[tuple[list[int], int, int | None, list[float], float]]
+        rows = reported(self._root, self._native.edges, number)
+        return rows
+
+    def children(self, number: int) -> list[int]:
+        """Return the numbers of a node's children, in the order they were found."""
+        return [edge.child for edge in self.node(number).edges if edge.child is not None]
+
+    @property
+    def limited(self) -> bool:
+        """Whether the limit of nodes or bytes kept positions out of the graph."""
+        column = self._native.columns()
+        if not ((column["edge_flags"] & FROZEN) != 0).any():
+            return False
+        # Edges of chance nodes are also frozen by widening; at decisions nothing but a limit does it.
+        decided = np.flatnonzero((column["kind"] == 2) & (column["edge_count"] > 0))
+        starts, counts = column["edges"][decided].astype(np.int64), column["edge_count"][decided].astype(np.int64)
+        ends = np.concatenate([[0], np.cumsum((column["edge_flags"] & FROZEN) != 0)])
+        return bool((ends[starts + counts] > ends[starts]).any())
+
+    def picture(self, *, depth: int = 3, most: int | None = None, player: int = 0) -> Picture:
+        """Draw the top of the graph: at most so many moves deep, the most visited nodes, `most` or as many as fit.
+
+        A position that several lines reach is drawn once, with all the edges into it. Edges are as wide as visited;
+        nodes have the colour of their value to `player`.
+        """
+        from anabranch.search.results.show.graph_picture import graph_picture
+
+        return graph_picture(self, depth=depth, most=most, player=player)
+
+    def _repr_svg_(self) -> str:
+        return self.picture().svg
+
+    def check(self) -> None:
+        """Assert the invariants of MODEL section 2; tests call it after every search."""
+        column, size = self._native.columns(), len(self)
+        kind, visits, starts, counts = column["kind"], column["visits"], column["edges"], column["edge_count"]
+        values = column["value"].reshape(size, -1)
+        assert np.isfinite(values).all(), "values are finite"
+        assert (visits[kind == 0] == 1).all(), "over nodes have one visit"
+        owner = np.repeat(np.arange(size), counts)
+        inside = np.concatenate(
+            [np.arange(s, s + c) for s, c in zip(starts, counts, strict=True)] or [np.zeros(0, int)]
+        )
+        inside = inside.astype(np.int64)
+        edge_visits, child, flags = (column[name][inside] for name in ("edge_visits", "edge_child", "edge_flags"))
+        frozen = (flags & FROZEN) != 0
+        linked = child != NO_CHILD
+        assert (linked | frozen).all(), "an edge has a child or is frozen"
+        if self._root.game.cycles is None:  # else a child given to a frozen edge may have ended the path unvisited
+            assert (linked != frozen).all(), "a frozen edge has no child"
+        assert (visits[child[linked & (edge_visits > 0)]] > 0).all(), "an edge with visits has an evaluated child"
+        total = np.bincount(owner, weights=edge_visits, minlength=size).astype(np.int64)
+        decided = (kind == 2) & (visits > 0)
+        assert (visits[decided] == 1 + total[decided]).all(), "N(n) = 1 + Σ N(e)"
+        seen = np.zeros(size, bool)
+        seen[0] = True
+        wave = np.array([0])
+        while len(wave):
+            below = np.unique(child[np.isin(owner, wave) & linked])
+            wave = below[~seen[below]]
+            seen[wave] = True
+        assert seen.all(), "every node is reachable from the root"
+        parents = np.bincount(child[linked], minlength=size)
+        shared = (flags & SHARED) != 0
+        lonely = linked & ~shared
+        assert (parents[child[lonely]] == 1).all(), "an edge not marked as shared is its child's only one"
+        if self._root.game.cycles is None:
+            self._assert_acyclic(owner[linked], child[linked], size)
+
+    @staticmethod
+    def _assert_acyclic(owner: npt.NDArray[Any], child: npt.NDArray[Any], size: int) -> None:
+        """Remove nodes without parents until none is left (Kahn 1962); a cycle would remain."""
+        order = np.argsort(owner, kind="stable")
+        owner, child = owner[order], child[order]
+        first = np.searchsorted(owner, np.arange(size + 1))
+        parents = np.bincount(child, minlength=size)
+        free = list(np.flatnonzero(parents == 0))
+        removed = 0
+        while free:
+            node = free.pop()
+            removed += 1
+            for below in child[first[node] : first[node + 1]]:
+                parents[below] -= 1
+                if parents[below] == 0:
+                    free.append(below)
+        assert removed == size, "no cycles unless the game declares them"
+
+    def result(self, simulations: int, seconds: float, config: SearchConfig | None = None) -> Result:
+        """Read a result off the root; `config` are the settings it was searched with."""
+        (chances, prior, q), visits = reported(self._root, self._native.tables)
+        fan = []
+        if self._root.turn_bits == CHANCE:
+            fan = [(int(e.action), e.probability, e.visits, e.value) for e in self.node(0).edges]  # type: ignore[arg-type]
+        line = reported(self._root, self._native.expected_line)
+        return Result(
+            state=self._root,
+            policy=chances,
+            visits=visits,
+            q=q,
+            prior=prior,
+            value=np.array(self._native.value),
+            outcomes=sorted(fan, key=lambda row: row[0]),
+            line=[actions[0] if len(actions) == 1 else tuple(actions) for actions in line],
+            nodes=len(self),
+            simulations=simulations,
+            seconds=seconds,
+            graph=self,
+            config=config,
+        )

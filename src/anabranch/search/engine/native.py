@@ -1,0 +1,107 @@
+"""How a game, its settings and an evaluator reach the engine: translated once, when a root is made."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from anabranch import _native
+from anabranch.evaluate.native import Hashing, Rollout, Uniform
+from anabranch.game.compiled import CompiledGame
+from anabranch.game.game import Game
+from anabranch.search.reference.selectors import resolved_scale
+from anabranch.search.settings.config import Puct, SearchConfig, Ucb1
+
+
+def supported(config: SearchConfig) -> bool:
+    """Whether the engine has what a search is told; averaging selectors still run on the reference."""
+    return isinstance(config.simultaneous or config.selector, (Puct, Ucb1))
+
+
+def native_rules(game: Game) -> Any:
+    """Return a game's rules as the engine calls them: compiled code, or Python behind the GIL."""
+    if isinstance(game, CompiledGame) and game.compiled:
+        return game.rules.native  # type: ignore[attr-defined]
+    record = isinstance(game, CompiledGame)
+    return _native.PythonRules(
+        game.rules,
+        state_size=game.state.itemsize if isinstance(game, CompiledGame) else 0,
+        key_size=game.key_record.itemsize
+        if isinstance(game, CompiledGame) and game.key_record and game.has("key")
+        else 0,
+        players=game.players,
+        actions=game.actions,
+        outcomes=game.outcomes if record or game.outcomes else MOST_OUTCOMES,
+        has_chance=game.has("chance"),
+        has_draw=game.has("draw"),
+        has_same=game.has("same"),
+        has_bounds=game.has("bounds"),
+    )
+
+
+MOST_OUTCOMES = 65_536  # of object games that do not say
+NO_LIMIT = 2**64 - 1
+
+
+def native_config(config: SearchConfig, game: Game, hash_bits: int = 64) -> Any:
+    """Return the settings as the engine reads them."""
+    made = _native.Config()
+    together = config.simultaneous or config.selector
+    assert isinstance(together, (Puct, Ucb1))
+    made.set_selectors(_selector(config.selector, game), _selector(together, game))
+    chance = config.chance
+    made.set_chance(
+        sampled=chance.draw == "sampled",
+        exact_up_to=min(chance.exact_up_to, NO_LIMIT),
+        draws=min(chance.draws, 2**32 - 1),
+        widen=chance.widen or 0.0,
+        power=chance.widen_power,
+        cap=NO_LIMIT if chance.widen_cap is None else min(chance.widen_cap, NO_LIMIT),
+        offset=-1.0 if chance.offset is None else chance.offset,
+    )
+    made.set_waves(width=config.width, depth=config.depth, virtual_loss=config.virtual_loss.mode)
+    made.merge = config.transposition.merge
+    made.stop = config.transposition.on_visit == "stop"
+    made.rho, made.leak = config.transposition.rho, config.transposition.leak
+    if config.max_nodes is not None:
+        made.max_nodes = min(config.max_nodes, 2**32 - 2)  # what numbers of 32 bits can tell apart
+    if config.max_bytes is not None:
+        made.max_bytes = min(config.max_bytes, NO_LIMIT)
+    made.seed = config.seed & 0xFFFF_FFFF_FFFF_FFFF
+    made.hash_mask = (1 << hash_bits) - 1
+    made.discount = game.discount
+    made.returns_low, made.returns_high = game.returns
+    made.keyed_by_path = not isinstance(game, CompiledGame)
+    if game.cycles is not None:
+        number = isinstance(game.cycles, (int, float))
+        made.set_cycles("valued" if number else "bootstrap", float(game.cycles) if number else 0.0)
+    return made
+
+
+def _selector(selector: Puct | Ucb1, game: Game) -> dict[str, Any]:
+    shared = {
+        "scale": resolved_scale(selector.scale, game),
+        "first_play": selector.first_play.kind,
+        "first_amount": selector.first_play.amount,
+        "w0": selector.w0,
+        "weights": selector.weights,
+        "random_ties": selector.ties == "random",
+    }
+    if isinstance(selector, Ucb1):
+        return {"rule": "ucb1", "c": selector.c, **shared}
+    names = ("c_init", "c_log", "c_base", "c_off", "epsilon")
+    return {"rule": "puct", **{name: getattr(selector, name) for name in names}, **shared}
+
+
+def native_evaluator(evaluator: Any, game: Game) -> tuple[Any, Any]:
+    """Return (the engine's own twin of an evaluator or an empty one, what must stay alive for it)."""
+    made = _native.NativeEvaluator()
+    if type(evaluator) is Uniform:
+        made.uniform(evaluator.value)
+    elif isinstance(game, CompiledGame) and game.compiled:
+        if type(evaluator) is Hashing:
+            made.hashing(evaluator.seed & 0xFFFF_FFFF_FFFF_FFFF)
+        elif type(evaluator) is Rollout:
+            compiled = game.rules.rollout  # type: ignore[attr-defined]
+            made.rollout(evaluator.count, evaluator.max_depth, compiled.addresses["rollout"])
+            return made, compiled.owner
+    return made, None

@@ -1,0 +1,383 @@
+"""The driver of the engine: roots that keep their graphs, searched alone or many abreast."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from anabranch import _native
+from anabranch.errors import UsageError
+from anabranch.evaluate.batch import Batch, as_evaluator
+from anabranch.evaluate.native import Rollout
+from anabranch.game.game import Game
+from anabranch.game.state import State
+from anabranch.game.words import acting
+from anabranch.search.engine.drive import Drive
+from anabranch.search.engine.failure import raise_failure, reported
+from anabranch.search.engine.graph import Graph
+from anabranch.search.engine.native import native_config, native_evaluator, native_rules, supported
+from anabranch.search.maths.draws import Draws, Purpose
+from anabranch.search.maths.policies import capped
+from anabranch.search.maths.root_noise import noised_priors
+from anabranch.search.reference.search import Reference
+from anabranch.search.results.result import Result, used
+from anabranch.search.settings.arguments import (
+    FOREVER,
+    Budgets,
+    Keep,
+    check_budget,
+    checked_config,
+    checked_game,
+    checked_keep,
+    checked_state,
+)
+from anabranch.search.settings.config import PlayoutCap, RootNoise, SearchConfig
+
+
+class Root:
+    """One state being searched, with all that was found below it."""
+
+    def __init__(self, searcher: Searcher, state: State, stream: int, hash_bits: int = 64) -> None:
+        self.searcher = searcher
+        self.state = state
+        self.stream = stream
+        rules, config, evaluator, owner = searcher.translated(state.game, hash_bits)
+        self.native = reported(state, _native.Search, rules, config, evaluator, stream, state.data, owner)
+        self.simulations = 0
+        self.seconds = 0.0
+        self.explores = True  # whether noise and forced playouts are used, where the settings have them
+        self.running = threading.Lock()
+
+    @property
+    def graph(self) -> Graph:
+        """The nodes and edges found so far."""
+        return Graph(self.native, self.state)
+
+    @property
+    def result(self) -> Result:
+        """What the searches so far found."""
+        return self.result_of(self.simulations, self.seconds)
+
+    def result_of(self, simulations: int, seconds: float) -> Result:
+        """Return what was found, by so many simulations in such a time."""
+        return self.graph.result(simulations, seconds, used(self.searcher.config, self.explores))
+
+    @property
+    def root_number(self) -> int:
+        """How often the root moved on."""
+        return int(self.native.root_number)
+
+    @property
+    def draws(self) -> Draws:
+        """The random numbers of this root, of which moving on makes others."""
+        return Draws(self.searcher.config.seed, self.stream, self.root_number)
+
+    def advance(self, action: int | Sequence[int], *, keep: Keep = "graph") -> None:
+        """Make the state after an action, a joint action or an outcome the root.
+
+        `keep` says what stays of what was found below it: the `graph` with all visits; the `evaluations`, so that no
+        state is asked about again while visits are counted anew; `nothing`. What cannot be reached any more is freed.
+        """
+        checked_keep(keep)
+        if not self.running.acquire(blocking=False):
+            raise UsageError("this root is being searched; wait for the run to end")
+        try:
+            following, _ = self.state.step(action)
+            row = self.state.row_of(action)
+            reported(self.state, self.native.advance, row, following.data, keep)
+            self.state = following
+            self.simulations, self.seconds = 0, 0.0
+        finally:
+            self.running.release()
+
+    def put_noise(self, noise: RootNoise) -> None:
+        """Mix noise into the root's priors; clean ones return when the root moves on."""
+        priors = reported(self.state, self.native.root_priors)
+        if priors:
+            seats = acting(self.state.turn_bits)
+            key = int(self.graph.columns["key"][0])
+            self.native.set_root_priors(noised_priors(priors, seats, noise, self.draws, key))
+
+    def use_cap(self, cap: PlayoutCap) -> int:
+        """Decide by seed and root number whether this is a full search; how many simulations it gets."""
+        simulations, self.explores = capped(cap, self.draws.key(Purpose.CAP, 0, 0, 0))
+        return simulations
+
+    def save(self, path: str | os.PathLike[str]) -> Path:
+        """Write all that was found to a file, checksummed; `Searcher.load` brings it back, to be searched on.
+
+        Evaluations kept by an advance and not used since are not written: they would be asked for again.
+        """
+        from anabranch.search.engine.saved import save
+
+        return save(self, path)
+
+
+class Searcher:
+    """A game's search: make roots, then run them, together or one by one; graphs stay for the next run."""
+
+    def __init__(
+        self, game: Game, evaluator: Any = None, config: SearchConfig | None = None, *, threads: int | None = None
+    ) -> None:
+        self.game = checked_game(game)
+        self.evaluator = as_evaluator(Rollout() if evaluator is None else evaluator)
+        self.config = checked_config(config)
+        if not supported(self.config):
+            raise UsageError(
+                f"the engine has no {type(self.config.simultaneous).__name__} yet; ab.Reference searches with it"
+            )
+        if threads is not None and (not isinstance(threads, int) or threads < 1):
+            raise UsageError(f"threads must be a whole number, at least 1, found {threads!r}")
+        self.threads = threads or min(os.cpu_count() or 1, 64)
+        self._translations: dict[tuple[int, int], tuple[Game, tuple[Any, Any, Any]]] = {}
+        self.native = self.translated(game)[2].native
+        self._streams = 0
+        self._asking: Drive | None = None
+        self._before: list[int] = []
+
+    def translated(self, game: Game, hash_bits: int = 64) -> tuple[Any, Any, Any, Any]:
+        """Return rules, settings, evaluator and its owner as the engine takes them; settings are made once a game."""
+        place = (id(game), hash_bits)
+        if place not in self._translations:  # the game is kept too, so that its id stays its own
+            made = (native_config(self.config, game, hash_bits), *native_evaluator(self.evaluator, game))
+            self._translations[place] = (game, made)
+        return (native_rules(game), *self._translations[place][1])
+
+    def root(self, state: State, *, stream: int | None = None) -> Root:
+        """Return a new root with random numbers of its own: numbered by its order, or from the stream it is given.
+
+        A stream makes a root independent of how many were made before it; equal streams give equal searches.
+        """
+        state = checked_state(state)
+        if state.game is not self.game and type(state.game) is not type(self.game):
+            raise UsageError(f"this searcher plays {self.game.name}, the state is of {state.game.name}")
+        if (state.game.players, state.game.actions) != (self.game.players, self.game.actions):
+            raise UsageError(f"this searcher plays {self.game!r}, the state is of {state.game!r}, with other sizes")
+        if self.translated(state.game)[2].native != self.native:
+            raise UsageError(f"{self.game.name}: the searcher's game and the state's must both be compiled, or neither")
+        if stream is None:
+            self._streams += 1
+            return Root(self, state, self._streams - 1)
+        if not isinstance(stream, (int, np.integer)) or isinstance(stream, bool) or not 0 <= stream < 2**63:
+            raise UsageError(f"stream must be a whole number from 0 to 2^63 - 1, found {stream!r}")
+        return Root(self, state, int(stream))
+
+    def load(self, path: str | os.PathLike[str], *, game: Game | None = None) -> Root:
+        """Return a root that was saved; searched on, it finds what it would have found had it never been saved.
+
+        The searcher must have the game, evaluator and settings the root was searched with; `game` is for a root on
+        another instance than the searcher's. A file that is damaged or of something else is a DataError.
+        """
+        from anabranch.search.engine.saved import load
+
+        root = load(self, path, game)
+        self._streams = max(self._streams, root.stream + 1)
+        return root
+
+    def run(
+        self,
+        roots: Sequence[Root] | Root,
+        *,
+        simulations: Budgets | None = None,
+        visits: int | None = None,
+        seconds: float | None = None,
+    ) -> list[Result]:
+        """Search every root: so many simulations more, or until it has so many visits, or for so many seconds.
+
+        `simulations` may be one number per root. Without a budget `SearchConfig.cap` decides root by root. An exception
+        in the game or the evaluator comes out as it was raised; every graph is then as it was before the waves in
+        flight, and the next run goes on from there.
+        """
+        chosen = self._checked(roots)
+        if simulations is visits is seconds is None and self.config.cap is not None:
+            simulations = [root.use_cap(self.config.cap) for root in chosen]
+        check_budget(simulations, visits, seconds)
+        self._take(chosen)
+        try:
+            self._run(chosen, self._goals(chosen, simulations, visits), seconds)
+            return [root.result for root in chosen]
+        finally:
+            self._give_back(chosen)
+
+    def _checked(self, given: Sequence[Root] | Root) -> list[Root]:
+        roots = [given] if isinstance(given, (Root, State)) else list(given)
+        if len({id(root) for root in roots}) < len(roots):
+            raise UsageError("a root was given twice")
+        for root in roots:
+            if not isinstance(root, Root):
+                raise UsageError("run takes roots, which keep what was found: searcher.run(searcher.root(state), …)")
+            if root.searcher is not self:
+                raise UsageError("a root belongs to the searcher that made it; this one was made by another")
+        return roots
+
+    @staticmethod
+    def _take(roots: Sequence[Root]) -> None:
+        """Keep others away from roots until `_give_back`."""
+        taken: list[Root] = []
+        for root in roots:
+            if not root.running.acquire(blocking=False):
+                for other in taken:
+                    other.running.release()
+                raise UsageError("this root is being searched; wait for the run to end")
+            taken.append(root)
+
+    @staticmethod
+    def _give_back(roots: Sequence[Root]) -> None:
+        for root in roots:
+            root.running.release()
+
+    def _run(self, roots: list[Root], goals: list[int], seconds: float | None) -> None:
+        before = [root.native.root_visits for root in roots]
+        started = time.perf_counter()
+        deadline = None if seconds is None else started + seconds
+        try:
+            self._prepare(roots)
+            if self.native:
+                self._run_native(roots, goals, seconds)
+            else:
+                self._drive(roots, goals, deadline).run(self.evaluator, self.config.depth)
+        finally:
+            elapsed = time.perf_counter() - started
+            for root, visits_before in zip(roots, before, strict=True):
+                root.simulations = root.native.root_visits - visits_before
+                root.seconds = elapsed
+
+    def _goals(self, roots: list[Root], simulations: Budgets | None, visits: int | None) -> list[int]:
+        """Return how many visits every root is to have."""
+        if simulations is None:
+            return [FOREVER if visits is None else visits] * len(roots)
+        each = [simulations] * len(roots) if isinstance(simulations, (int, np.integer)) else list(simulations)
+        return [min(FOREVER, root.native.root_visits + more) for root, more in zip(roots, each, strict=True)]
+
+    def _prepare(self, roots: list[Root]) -> None:
+        """Ask about roots that need priors to put noise on, and let them explore, or not."""
+        noise, forced = self.config.noise, self.config.forced
+        if noise is None and forced is None:
+            return
+        exploring = [root for root in roots if root.explores]
+        if exploring:
+            if self.native:
+                self._run_native(exploring, [0] * len(exploring), None)
+            else:
+                self._drive(exploring, [0] * len(exploring), None).run(self.evaluator, 1)
+        for root in roots:
+            if noise is not None and root.explores and not root.native.noised:
+                root.put_noise(noise)
+            root.native.set_forced(forced.k if forced is not None and root.explores else 0.0)
+
+    def _drive(self, roots: list[Root], goals: list[int], deadline: float | None) -> Drive:
+        return Drive(roots, goals, threads=self.threads, deadline=deadline)
+
+    def _run_native(self, roots: list[Root], goals: list[int], seconds: float | None) -> None:
+        _, failure = _native.run([root.native for root in roots], goals, seconds, self.threads)
+        if failure is not None:
+            report: dict[str, Any] = failure
+            raise_failure(report, roots[report["root"]].state)
+
+    # The same, driven by the caller
+
+    def ask(
+        self,
+        roots: Sequence[Root] | Root | None = None,
+        *,
+        simulations: Budgets | None = None,
+        visits: int | None = None,
+    ) -> Batch | None:
+        """Search on until opinions are needed, and return the states they are needed about; None when all is done.
+
+        The first call names roots and a budget, as `run` does; later calls go on with them. With a `depth` above 1 as
+        many batches may be asked for before the oldest is told; None then means that something must be told first.
+        """
+        if roots is not None or simulations is not None or visits is not None:
+            if self._asking is not None:
+                raise UsageError("a search is under way: ask() without arguments goes on with it, drop() ends it")
+            self._begin_asking(roots, simulations, visits)
+        elif self._asking is None:
+            raise UsageError("say what to search first: searcher.ask(roots, simulations=400)")
+        assert self._asking is not None
+        if len(self._asking.asked) >= self.config.depth:
+            raise UsageError(
+                f"{len(self._asking.asked)} asked and not told, as many as SearchConfig.depth allows: call tell() first"
+            )
+        try:
+            batch = self._asking.ask()
+        except BaseException:
+            self._end_asking()
+            raise
+        if batch is None and not self._asking.asked:
+            self._end_asking()
+        return batch
+
+    def tell(self, logits: Any, values: Any) -> None:
+        """Give the opinions about the oldest batch asked for and not told yet; checked as an evaluator's are.
+
+        An answer that is refused drops all waves in flight and ends the search; graphs are as before those waves.
+        """
+        if self._asking is None:
+            raise UsageError("nothing was asked: call ask() first")
+        try:
+            self._asking.tell(logits, values)
+        except BaseException:
+            self._end_asking()
+            raise
+
+    def drop(self) -> None:
+        """End a search begun by `ask`; waves that were not told are forgotten."""
+        if self._asking is not None:
+            self._asking.drop()
+            self._end_asking()
+
+    def _begin_asking(
+        self, roots: Sequence[Root] | Root | None, simulations: Budgets | None, visits: int | None
+    ) -> None:
+        if roots is None:
+            raise UsageError("say which roots to search: searcher.ask(roots, simulations=400)")
+        if self.native:
+            raise UsageError(
+                f"{self.evaluator} runs inside the engine and is not asked from outside; to answer yourself, make the "
+                f"searcher with a function in its place, which is then never called: ab.Searcher(game, lambda batch: "
+                f"None)"
+            )
+        chosen = self._checked(roots)
+        check_budget(simulations, visits, None)
+        self._take(chosen)
+        try:
+            self._prepare(chosen)
+            goals = self._goals(chosen, simulations, visits)
+            self._before = [root.native.root_visits for root in chosen]
+            self._asking = self._drive(chosen, goals, None)
+        except BaseException:
+            self._give_back(chosen)
+            raise
+
+    def _end_asking(self) -> None:
+        assert self._asking is not None
+        roots, self._asking = self._asking.roots, None
+        for root, before in zip(roots, self._before, strict=True):
+            root.simulations, root.seconds = root.native.root_visits - before, 0.0
+        self._give_back(roots)
+
+
+def search(
+    state: State,
+    *,
+    simulations: int | None = None,
+    visits: int | None = None,
+    seconds: float | None = None,
+    evaluator: Any = None,
+    config: SearchConfig | None = None,
+) -> Result:
+    """Search a state and return what was found; without an evaluator, leaves are judged by random rollouts."""
+    state, config = checked_state(state), checked_config(config)
+    budget = {"simulations": simulations, "visits": visits, "seconds": seconds}
+    if not supported(config):  # averaging selectors are not in the engine yet
+        return Reference(state, Rollout() if evaluator is None else evaluator, config).run(**budget)  # type: ignore[arg-type]
+    searcher = Searcher(state.game, evaluator, config, threads=1)
+    (result,) = searcher.run(searcher.root(state), **budget)  # type: ignore[arg-type]
+    return result

@@ -1,0 +1,1 @@
+"""Pure functions under their equations: scores, policies, random draws, matrix games."""

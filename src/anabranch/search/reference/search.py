@@ -1,0 +1,212 @@
+"""The search of MODEL.md in plain Python, slow and obvious: what the native engine must agree with, visit for visit."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from dataclasses import dataclass, field
+from typing import Any
+
+from anabranch.evaluate.batch import Batch, Evaluator, Opinion, as_evaluator, opinions
+from anabranch.game.state import State
+from anabranch.search.maths import formulas
+from anabranch.search.maths.draws import Draws
+from anabranch.search.maths.root_noise import noised_priors
+from anabranch.search.reference.nodes import Kind, Node, ReferenceGraph
+from anabranch.search.reference.report import read_result
+from anabranch.search.reference.walk import Walker, freeze
+from anabranch.search.reference.wave import Path, Pause, Question, Wave
+from anabranch.search.results.result import Result
+from anabranch.search.settings.arguments import Keep, check_budget, checked_config, checked_keep, checked_state
+from anabranch.search.settings.config import SearchConfig
+
+
+class Reference:
+    """One root and its graph, searched wave after wave; `run` may be called again and goes on."""
+
+    walks_by = Walker  # tests put unsound ones here, to see laws fail
+
+    def __init__(self, state: State, evaluator: Any, config: SearchConfig | None = None, *, stream: int = 0) -> None:
+        self.game = checked_state(state).game
+        self.state = state
+        self.evaluator: Evaluator = as_evaluator(evaluator)
+        self.config = checked_config(config)
+        self.stream = stream
+        self.root_number = 0  # how often the root moved on
+        self.explores = True  # whether noise and forced playouts are used, where the settings have them
+        self.asked = 0  # how many states the evaluator was asked about
+        self._memory: dict[Any, Remembered] = {}  # by state: what is kept from before an advance
+        self.walker = self._planted(state, 0)
+
+    def _planted(self, state: State, root_number: int) -> Walker:
+        """Begin a new graph."""
+        walker = self.walks_by(self.game, self.config, Draws(self.config.seed, self.stream, root_number))
+        walker.add(state, walker.key(state.data, None, []))
+        return walker
+
+    @property
+    def graph(self) -> ReferenceGraph:
+        """The nodes and edges found so far."""
+        return self.walker.graph
+
+    @property
+    def root(self) -> Node:
+        """The node of the state being searched."""
+        return self.graph.nodes[0]
+
+    @property
+    def root_visits(self) -> int:
+        """Σ N over the root's edges, or the completed visits of a root that is chance."""
+        return self.root.completed if self.root.kind is Kind.CHANCE else self.root.edge_visits
+
+    def run(self, *, simulations: int | None = None, visits: int | None = None, seconds: float | None = None) -> Result:
+        """Add simulations, or search until the root has so many visits, or until the time is up.
+
+        Whatever fails, the graph is then as it was before the waves in flight.
+        """
+        check_budget(simulations, visits, seconds)
+        started = time.perf_counter()
+        before = self.root_visits
+        goal = before + simulations if simulations is not None else visits
+        waves: deque[Wave] = deque()
+        try:
+            self._prepare(waves)
+            while self.root.kind is not Kind.OVER:
+                late = seconds is not None and time.perf_counter() - started >= seconds
+                flying = sum(len(wave.paths) for wave in waves)
+                left = self.config.width if goal is None else goal - self.root_visits - flying
+                if left > 0 and not late and len(waves) < self.config.depth and all(wave.complete for wave in waves):
+                    waves.append(Wave())
+                    self._select(waves[-1], min(self.config.width, left))
+                elif waves:
+                    self._land(waves[0])
+                    waves.popleft()
+                else:
+                    break
+        except BaseException:
+            while waves:
+                waves.pop().take_back()
+            raise
+        return read_result(self, self.root_visits - before, time.perf_counter() - started)
+
+    def _prepare(self, waves: deque[Wave]) -> None:
+        """Ask about the root, which is free, and put noise on its priors."""
+        if self.root.kind is Kind.DECISION and self.root.opinion is None:
+            waves.append(Wave())
+            self.walker.wave = waves[0]
+            self.walker.ask(self.root)
+            self._answer(waves[0])
+            waves.pop()
+        self.graph.forced = self.config.forced.k if self.config.forced and self.explores else 0.0
+        if self.root.kind is Kind.DECISION and self.root.clean is None and self.config.noise and self.explores:
+            self.root.clean = self.root.priors
+            draws = self.walker.draws
+            self.root.priors = noised_priors(self.root.clean, self.root.acting, self.config.noise, draws, self.root.key)
+
+    # Waves
+
+    def _select(self, wave: Wave, width: int) -> None:
+        """Walk paths down from the root, one after the other, each seeing those before it in flight."""
+        self.walker.wave = wave
+        for _ in range(width):
+            wave.paths.append(Path(self.walker.visit(self.root, set())))
+            wave.paths[-1].proceed()
+
+    def _land(self, wave: Wave) -> None:
+        """Get the answers, let paths that waited for them go on and ask again; then back up all, in order."""
+        self.walker.wave = wave
+        self._answer(wave)
+        while not wave.complete:
+            for path in wave.paths:
+                if path.paused is Pause.ANSWERS:
+                    path.proceed()
+            self._answer(wave)
+        for path in wave.paths:
+            path.proceed()
+
+    def _answer(self, wave: Wave) -> None:
+        """Ask the evaluator about all states of a wave at once, except those it spoke about before an advance."""
+        questions, wave.questions = wave.questions, []
+        known = [question.node and self._memory.get(question.state.data) for question in questions]
+        unknown = [question for question, before in zip(questions, known, strict=True) if not (before and before.said)]
+        said = iter(self._opinions(unknown))
+        for question, before in zip(questions, known, strict=True):
+            opinion = before.said if before and before.said else next(said)
+            if question.node is not None:
+                self._settle(question.node, opinion)
+            elif question.edge is not None and question.edge.child is None:  # no child meanwhile
+                freeze(question.edge, question.collected, opinion.values)
+
+    def _opinions(self, questions: list[Question]) -> list[Opinion]:
+        if not questions:
+            return []
+        seed = self.walker.draws.evaluation()
+        states, keys = [question.state for question in questions], [question.key for question in questions]
+        self.asked += len(questions)
+        return opinions(self.evaluator, Batch(states, keys, [seed] * len(questions)))
+
+    def _settle(self, node: Node, opinion: Opinion) -> None:
+        def undo() -> None:
+            node.priors, node.opinion, node.mean, node.said = [], None, [0.0] * self.game.players, None
+            node.pending = True
+
+        priors = [prior_of(node, index, opinion) for index in range(len(node.acting))]
+        self.walker.wave.on_failure(undo)
+        node.priors, node.opinion, node.mean, node.said = priors, opinion.values, list(opinion.values), opinion
+        node.pending = False
+
+    # Between moves
+
+    def advance(self, action: Any, *, keep: Keep = "graph") -> None:
+        """Make the state after an action, a joint action or an outcome the root; `keep` what was found below it.
+
+        `graph`: all of it. `evaluations`: visits are forgotten, opinions are not asked for again. `nothing`.
+        """
+        checked_keep(keep)
+        state, _ = self.state.step(action)
+        old_root = self.root
+        edge = old_root.edges.get(old_root.move_of(action))
+        kept = edge.child if edge is not None and edge.child is not None else self.walker.find(state.data)
+        memory = self._below(kept, state) if keep == "evaluations" else {}
+        walker = self._planted(state, self.root_number + 1)
+        if keep == "graph" and kept is not None:
+            walker.graph.take(self.graph, kept, merge=self.config.transposition.merge)
+        # Nothing can fail from here on: a verb that raised above has changed nothing.
+        if old_root.clean is not None:
+            old_root.priors, old_root.clean = old_root.clean, None
+        self.state, self.walker, self._memory = state, walker, memory
+        self.root_number += 1
+
+    def _below(self, kept: Node | None, state: State) -> dict[Any, Remembered]:
+        """Return what is remembered of all states that can be reached, by edges of this graph or of those before it."""
+        all_known = dict(self._memory)
+        for node in self.graph.nodes:
+            known = all_known.get(node.state.data, Remembered())
+            children = {child.state.data: None for child in node.children()}
+            all_known[node.state.data] = Remembered(node.said or known.said, known.children | children)
+        waiting = [state.data] if kept is None else [state.data, kept.state.data]
+        below: dict[Any, Remembered] = {}
+        while waiting:
+            data = waiting.pop()
+            if data in all_known and data not in below:
+                below[data] = all_known[data]
+                waiting.extend(below[data].children)
+        return below
+
+
+@dataclass(frozen=True)
+class Remembered:
+    """What is kept of a state whose visits are forgotten: the opinion about it, and the states known to follow."""
+
+    said: Opinion | None = None
+    children: dict[Any, None] = field(default_factory=dict)
+
+
+def prior_of(node: Node, index: int, opinion: Opinion) -> list[float]:
+    """Return an acting player's prior over choices: a softmax over its legal ids, summed over ids that do the same."""
+    groups = node.ids[index]
+    if opinion.logits is None:
+        return formulas.stored_prior([1.0 / len(groups)] * len(groups))
+    legal = sorted(action for ids in groups.values() for action in ids)
+    chances = dict(zip(legal, formulas.softmax([float(opinion.logits[index][a]) for a in legal]), strict=True))
+    return formulas.stored_prior([formulas.total_of(chances[a] for a in ids) for ids in groups.values()])

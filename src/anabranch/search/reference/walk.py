@@ -1,0 +1,338 @@
+"""One path of the reference: walk down to where it ends, wait for opinions, walk back (MODEL sections 5 and 6)."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable
+from typing import Any
+
+from anabranch.errors import CycleError
+from anabranch.game.compiled import CompiledGame
+from anabranch.game.game import Game
+from anabranch.game.random import Random, fold, key_of, key_of_bytes
+from anabranch.game.state import State
+from anabranch.game.words import CHANCE, OVER, as_row
+from anabranch.search.engine.failure import endless
+from anabranch.search.maths import formulas
+from anabranch.search.maths.draws import Draws, Purpose
+from anabranch.search.reference.nodes import Edge, Kind, Move, Node, ReferenceGraph, Values
+from anabranch.search.reference.selectors import choose, decision_value, learn
+from anabranch.search.reference.wave import Pause, Question, Step, Visit, Wave
+from anabranch.search.settings.config import SearchConfig
+
+LONGEST = 100_000  # states on one way: where dice lead to dice for ever, somebody must stop
+
+
+class Walker:
+    """Walks the paths of one graph; every change is announced to the wave, which may have to take it back."""
+
+    def __init__(self, game: Game, config: SearchConfig, draws: Draws) -> None:
+        self.game, self.rules, self.config, self.draws = game, game.rules, config, draws
+        self.graph = ReferenceGraph(game)
+        self.wave = Wave()  # the one at work
+
+    def visit(self, node: Node, above: set[Node], outermost: bool = True) -> Visit:
+        """Walk down from a node to where the visit ends, then back up; `above` holds the current path's nodes.
+
+        The outermost visit waits for its turn to be backed up. Those that an enumerated chance node wants, one for each
+        of its new chance children, come after the answers for its other children and are backed up at once.
+        """
+        steps: list[Step] = []
+        repeated: list[Edge] = []  # edges that came back into the path
+        refreshed: Node | None = None  # known well enough to end before it
+        while node.kind is not Kind.OVER:
+            if node.kind is Kind.DECISION and node.opinion is None:
+                self.ask(node)
+                break
+            above.add(node)
+            if node.kind is Kind.CHANCE and node.visits + node.in_flight == 0 and self._opens_at_once(node):
+                edges, fresh = self._open(node, above, repeated)
+                steps.append((node, edges))
+                self._mark(node, edges)
+                if fresh:
+                    yield Pause.ANSWERS
+                for unvisited in fresh:
+                    if unvisited.visits == 0:
+                        yield self.visit(unvisited, above, outermost=False)
+                break
+            if node.kind is Kind.CHANCE and len(steps) >= LONGEST:
+                raise CycleError(endless(self.game))
+            edge = self._draw(node) if node.kind is Kind.CHANCE else self._select(node)
+            steps.append((node, [edge]))
+            child = edge.child
+            repeats = child is not None and child in above
+            if child is not None and not repeats and node.kind is Kind.DECISION and self._stops(node, edge, child):
+                refreshed = child
+            self._mark(node, [edge])
+            if repeats:
+                self._repeat(steps, edge, repeated)
+            if child is None or repeats or refreshed is not None:
+                break
+            node = child
+        yield Pause.BACK if outermost else Pause.ANSWERS
+        self._back(steps, repeated, refreshed)
+        above.difference_update(walked for walked, _ in steps)
+
+    def _mark(self, node: Node, edges: list[Edge]) -> None:
+        """Count a visit in flight: N + v of the node, v of the edges."""
+        self._count_in_flight(node, edges, 1)
+        self.wave.on_failure(lambda: self._count_in_flight(node, edges, -1))
+
+    @staticmethod
+    def _count_in_flight(node: Node, edges: list[Edge], change: int) -> None:
+        node.passing += change
+        for edge in edges:
+            edge.in_flight += change
+
+    def _back(self, steps: list[Step], repeated: list[Edge], refreshed: Node | None) -> None:
+        """Add one to each edge walked and recompute each node, leaf first."""
+        if refreshed is not None:
+            self._remember(refreshed)
+            self.refresh(refreshed)
+        for node, _ in steps:
+            self._remember(node)
+        for edge in repeated:
+            edge.repeats += 1
+        for node, edges in reversed(steps):
+            self._count_in_flight(node, edges, -1)
+            for edge in edges:
+                edge.visits += 1
+            if node.kind is Kind.CHANCE:
+                node.completed += 1
+            else:
+                learn(node, edges[0], self.config)
+            self.refresh(node)
+
+    def _remember(self, node: Node) -> None:
+        known, low, high = node.remember(), list(self.graph.low), list(self.graph.high)
+
+        def undo() -> None:
+            node.restore(known)
+            self.graph.low, self.graph.high = low, high
+
+        self.wave.on_failure(undo)
+
+    def refresh(self, node: Node) -> None:
+        """Recompute Q from the children: idempotent, so paths that meet may refresh a shared node in any order."""
+        players = range(self.game.players)
+        if node.kind is Kind.DECISION and node.opinion is not None:
+            node.mean = [decision_value(node, self.config, player) for player in players]
+            for edge in node.edges.values():
+                if edge.visits > 0:
+                    for player in players:
+                        self.graph.low[player] = min(self.graph.low[player], edge.value(player))
+                        self.graph.high[player] = max(self.graph.high[player], edge.value(player))
+        elif node.kind is Kind.CHANCE and node.completed > 0:
+            node.mean = [chance_value(node, player) for player in players]
+
+    # Decisions
+
+    def _select(self, node: Node) -> Edge:
+        """Let the acting players choose, and make the edge if nobody took it before."""
+        move = choose(self.graph, node, self.config, self.draws)
+        return node.edges.get(move) or self._take(node, move)
+
+    def _take(self, node: Node, move: Move) -> Edge:
+        chosen = [ids[choice] for ids, choice in zip(node.choices, move, strict=True)]
+        actions = as_row(self.game.players, node.acting, chosen)
+        edge, data = self._step(node, move, actions, self.game.discount, 1.0)
+        if not self._attach(edge, node, data, actions):
+            self._freeze(edge, node, data, actions)
+        return edge
+
+    def _stops(self, node: Node, edge: Edge, child: Node) -> bool:
+        """Whether the playout ends before a child that knows more than this edge asked of it (`stop`, ρ, `leak`)."""
+        rule = self.config.transposition
+        known = child.visits + child.in_flight
+        if rule.on_visit == "continue" or not known > rule.rho * (edge.visits + edge.in_flight):
+            return False
+        counted = node.visits + node.in_flight
+        return rule.leak == 0.0 or self.draws.uniform(Purpose.LEAK, 0, node.key, counted) >= rule.leak
+
+    def _repeat(self, steps: list[Step], edge: Edge, repeated: list[Edge]) -> None:
+        """End a playout that came back into its own path, if the game says what a repetition is worth."""
+        if self.game.cycles is None:
+            loop: list[str] = []
+            for node, edges in reversed(steps):
+                loop.append(_describe(node, edges[0]))
+                if node is edge.child:
+                    break
+            raise CycleError(
+                f"{self.game.name} came back to a state of the same line of play, but declares no cycles. Set "
+                f"self.cycles = 'bootstrap' or a number in __init__, or put what differs into the state. The loop: "
+                f"{', '.join(reversed(loop))}\nfrom the state\n{edge.child.state if edge.child else ''}"
+            )
+        if self.game.cycles != "bootstrap":
+            repeated.append(edge)
+
+    # Chance
+
+    def _opens_at_once(self, node: Node) -> bool:
+        """Whether the first visit makes several children as one batch: all outcomes, or m draws."""
+        node.exact = 0 < len(node.outcomes) <= self.config.chance.exact_up_to
+        return node.exact or self.config.chance.draws > 1
+
+    def _open(self, node: Node, above: set[Node], repeated: list[Edge]) -> tuple[list[Edge], list[Node]]:
+        """Make the first children of a chance node; return the edges drawn and the chance children to visit once."""
+        before = len(self.graph.nodes)
+        if node.exact:
+            edges = [self._outcome(node, index, None) for index in range(len(node.outcomes))]
+        else:
+            draws = range(1, self.config.chance.draws + 1)
+            edges = [self._outcome(node, self._outcome_index(node, number), number) for number in draws]
+        for edge in edges:
+            if edge.child in above and not (node.exact and self.game.cycles is not None):  # enumerating ends no playout
+                self._repeat([(node, [edge])], edge, repeated)
+        fresh = self.graph.nodes[before:]
+        unknown = {edge.child: None for edge in edges if edge.child and edge.child.visits == 0}  # in order, once each
+        for child in unknown:
+            if child.kind is Kind.DECISION:
+                self.ask(child)
+        return ([] if node.exact else edges), [
+            child for child in unknown if child.kind is Kind.CHANCE and child in fresh
+        ]
+
+    def _draw(self, node: Node) -> Edge:
+        """Draw the outcome of this visit; those in flight have drawn theirs."""
+        drawn = node.completed + node.passing if node.exact else node.edge_visits + node.edges_in_flight
+        return self._outcome(node, self._outcome_index(node, drawn + 1), drawn + 1)
+
+    def _outcome_index(self, node: Node, number: int) -> int:
+        """Return the outcome of the `number`-th draw (1 for the first)."""
+        chance = self.config.chance
+        if not node.outcomes:  # the game can only draw; outcomes are then told apart by their own ids
+            return self.rules.draw(node.state.data, Random(self.draws.key(Purpose.CHANCE, 0, node.key, number)))
+        if chance.draw == "sampled":
+            point = self.draws.uniform(Purpose.CHANCE, 0, node.key, number)
+        else:
+            offset = self.draws.offset(node.key) if chance.offset is None else chance.offset
+            point = formulas.spread_point(offset, number)
+        return formulas.first_above(point, [p for _, p in node.outcomes])
+
+    def _outcome(self, node: Node, index: int, number: int | None) -> Edge:
+        """Return the edge of an outcome, with a child if widening allows one at the `number`-th draw, else frozen."""
+        limit = None if number is None else self.config.chance.limit(number)
+        room = limit is None or sum(1 for _ in node.children()) < limit
+        outcome, p = node.outcomes[index] if node.outcomes else (index, 0.0)
+        actions = as_row(self.game.players, (0,), (outcome,))
+        edge = node.edges.get((index,))
+        if edge is None:
+            edge, data = self._step(node, (index,), actions, 1.0, p)
+            if not (room and self._attach(edge, node, data, actions)):
+                self._freeze(edge, node, data, actions)
+        elif edge.child is None and room:
+            data, _ = self.rules.step(node.state.data, actions)
+            self._attach(edge, node, data, actions)
+        return edge
+
+    # Making nodes
+
+    def _step(self, node: Node, move: Move, actions: list[int], discount: float, p: float) -> tuple[Edge, Any]:
+        """Make an edge without a child yet; return it with the state it leads to."""
+        data, rewards = self.rules.step(node.state.data, actions)
+        repetition = self.game.cycles if isinstance(self.game.cycles, (int, float)) else 0.0
+        edge = Edge(move, [formulas.single(r) for r in rewards], discount, p, repetition)
+        self.wave.on_failure(lambda: node.edges.pop(move))
+        node.edges[move] = edge
+        return edge, data
+
+    def _attach(self, edge: Edge, node: Node, data: Any, actions: list[int]) -> bool:
+        """Give an edge the node of a state, found or made; False where it would be new and the graph is full."""
+        child = self.find(data)
+        if child is None:
+            limit = self.config.max_nodes
+            if limit is not None and len(self.graph.nodes) >= limit:
+                return False
+            child = self.add(State(self.game, data), self.key(data, node, actions))
+
+        def undo() -> None:
+            edge.child = None
+
+        self.wave.on_failure(undo)
+        edge.child = child
+        return True
+
+    def find(self, data: Any) -> Node | None:
+        """Return the node of a state, if there is one that equal states share."""
+        return self.graph.index.get(self.rules.key(data)) if self.config.transposition.merge else None
+
+    def add(self, state: State, key: int) -> Node:
+        """Make the node of a state."""
+        node = Node(state, key)
+        self.graph.nodes.append(node)
+        self.wave.on_failure(self.graph.nodes.pop)
+        if self.config.transposition.merge:
+            self.graph.index[state.key] = node
+            self.wave.on_failure(lambda: self.graph.index.pop(state.key))
+        return node
+
+    def key(self, data: Any, creator: Node | None, actions: Iterable[int]) -> int:
+        """Return a node's key: the hash of its bytes, or for objects a mix of the creator's key and the edge."""
+        if isinstance(self.game, CompiledGame):
+            return key_of_bytes(self.rules.key(data))
+        mixed = key_of(()) if creator is None else creator.key
+        for action in actions:
+            mixed = fold(mixed, action)
+        return mixed
+
+    # Opinions
+
+    def ask(self, node: Node) -> None:
+        """Ask about a decision node, unless somebody did already and the answer is on its way."""
+        if node.pending:
+            return
+
+        def undo() -> None:
+            node.pending = False
+
+        self.wave.on_failure(undo)
+        node.pending = True
+        self.wave.questions.append(Question(node.state, node.key, node=node))
+
+    def _freeze(self, edge: Edge, node: Node, data: Any, actions: list[int]) -> None:
+        """Keep u = r + d·U of a state without a node: chance is walked through by draws, a known state lends its Q."""
+        key = self.key(data, node, actions)
+        random = Random(self.draws.key(Purpose.FREEZE, 0, key, node.visits + node.in_flight))
+        collected = [0.0] * self.game.players
+        for drawn in itertools.count():
+            if drawn > LONGEST:
+                raise CycleError(endless(self.game))
+            known, turn = self.find(data), self.rules.turn(data)
+            if known is not None and known.visits > 0:
+                freeze(edge, collected, known.mean)
+                return
+            if turn == OVER:
+                freeze(edge, collected, [0.0] * self.game.players)
+                return
+            if turn != CHANCE:
+                break
+            outcome = self.rules.draw(data, random)
+            data, rewards = self.rules.step(data, as_row(self.game.players, (0,), (outcome,)))
+            collected = [c + formulas.single(r) for c, r in zip(collected, rewards, strict=True)]
+            records = isinstance(self.game, CompiledGame)
+            key = key_of_bytes(self.rules.key(data)) if records else fold(key, outcome)
+        edge.frozen = [0.0] * self.game.players  # from now on; its value comes with the answer
+        self.wave.questions.append(Question(State(self.game, data), key, edge=edge, collected=collected))
+
+
+def freeze(edge: Edge, collected: Values, worth: Iterable[float]) -> None:
+    """Let an edge keep r + d·(rewards on the way + what the state there is worth)."""
+    beyond = [c + w for c, w in zip(collected, worth, strict=True)]
+    edge.frozen = [r + edge.discount * u for r, u in zip(edge.reward, beyond, strict=True)]
+
+
+def chance_value(node: Node, player: int) -> float:
+    """Return Q of a chance node: Σ p·q over all outcomes where enumerated, else the mean of what was drawn."""
+    if node.exact:
+        return formulas.total_of(edge.chance * edge.value(player) for edge in node.edges.values())
+    drawn = [edge for edge in node.edges.values() if edge.visits > 0]
+    return formulas.total_of(edge.visits * edge.value(player) for edge in drawn) / node.edge_visits
+
+
+def _describe(node: Node, edge: Edge) -> str:
+    game = node.state.game
+    if node.kind is Kind.CHANCE:
+        outcome = node.outcomes[edge.move[0]][0] if node.outcomes else edge.move[0]
+        return f"outcome {game.outcome_name(outcome)}"
+    names = [game.action_name(ids[choice]) for ids, choice in zip(node.choices, edge.move, strict=True)]
+    return names[0] if len(names) == 1 else "(" + ", ".join(names) + ")"

@@ -1,0 +1,1 @@
+"""What a search found: results, policies to play by, pictures and tables."""

@@ -1,0 +1,128 @@
+"""What a search found: policies, visits and values at the root, and the line it expects."""
+
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from anabranch.game.state import State
+from anabranch.search.results.views import Action
+from anabranch.search.settings.config import Puct, SearchConfig
+
+if TYPE_CHECKING:
+    from anabranch.draw.picture import Picture
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Result:
+    """The outcome of a search. Arrays have one row per player and one column per action id."""
+
+    state: State
+    policy: Floats  # [P, A]; 0 for players who do not act and for ids that are not the representative of their choice
+    visits: npt.NDArray[np.int64]  # [P, A]
+    q: Floats  # [P, A]; NaN where never visited
+    prior: Floats  # [P, A]
+    value: Floats  # [P]
+    outcomes: list[tuple[int, float, int, Floats]]  # of a chance root: outcome, probability, visits, value
+    line: list[Action]
+    nodes: int
+    simulations: int
+    seconds: float
+    graph: Any = field(repr=False)  # a search.graph.Graph, or the reference's
+    config: SearchConfig | None = field(default=None, repr=False)  # of this search: without exploration if it had none
+
+    @property
+    def action(self) -> Action | None:
+        """The most likely choice: an id, a tuple of ids where players choose at once, None where nobody acts."""
+        turn = self.state.turn
+        if isinstance(turn, int):
+            return None
+        best = tuple(int(np.argmax(self.policy[seat])) for seat in turn)
+        return best[0] if len(best) == 1 else best
+
+    @property
+    def target(self) -> Floats:
+        """The policy to learn from, `[P, A]`: where playouts were forced, without those that only were.
+
+        It is the policy where none were, and where a selector keeps an average strategy or has no priors to force by.
+        """
+        from anabranch.search.results.move_rules import pruned_policy
+
+        found, turn = self.policy.copy(), self.state.turn
+        if self.config is None or self.config.forced is None or isinstance(turn, int):
+            return found
+        alone = len(turn) == 1 or self.config.simultaneous is None
+        if isinstance(self.config.selector if alone else self.config.simultaneous, Puct):
+            for seat in turn:
+                found[seat] = pruned_policy(self, seat, self.config.forced, self.config)
+        return found
+
+    @property
+    def simulations_per_second(self) -> float:
+        """Simulations of this run divided by its time."""
+        return self.simulations / self.seconds if self.seconds > 0 else math.nan
+
+    def to_json(self) -> str:
+        """Return everything but the graph as JSON; values never visited are null."""
+        turn = self.state.turn
+        seats = [] if isinstance(turn, int) else list(turn)
+        rows = {
+            str(seat): [
+                {
+                    "action": action,
+                    "name": self.state.game.move_name(self.state, seat, action),
+                    "prior": float(self.prior[seat, action]),
+                    "visits": int(self.visits[seat, action]),
+                    "policy": float(self.policy[seat, action]),
+                    "q": None if math.isnan(self.q[seat, action]) else float(self.q[seat, action]),
+                }
+                for action in self.state.choices(seat)
+            ]
+            for seat in seats
+        }
+        name = self.state.game.outcome_name
+        fan = [
+            {"outcome": o, "name": name(o), "probability": p, "visits": n, "value": q.tolist()}
+            for o, p, n, q in self.outcomes
+        ]
+        facts: dict[str, Any] = {
+            "game": self.state.game.name,
+            "value": self.value.tolist(),
+            "action": self.action,
+            "players": rows,
+            "outcomes": fan,
+            "line": self.line,
+            "nodes": self.nodes,
+            "simulations": self.simulations,
+            "seconds": self.seconds,
+        }
+        return json.dumps(facts)
+
+    def picture(self) -> Picture:
+        """Draw the result: the board, and the table of choices, joint choices or outcomes beside it."""
+        from anabranch.search.results.show.card import result_picture
+
+        return result_picture(self)
+
+    def __str__(self) -> str:
+        from anabranch.search.results.show.result_sheet import result_sheet
+        from anabranch.search.results.show.text import sheet_text
+
+        return sheet_text(result_sheet(self))
+
+    def _repr_html_(self) -> str:
+        from anabranch.search.results.show.html import result_html
+
+        return result_html(self)
+
+
+def used(config: SearchConfig, explores: bool) -> SearchConfig:
+    """Return the settings a root was searched with: a fast search has no noise and no forced playouts."""
+    return config if explores else replace(config, noise=None, forced=None)

@@ -1,0 +1,209 @@
+"""A result as a sheet: a table of choices, the joint table of two players, or the outcomes of chance."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from anabranch.game.pictures import situation
+from anabranch.search.results.show.joint import joint_table
+from anabranch.search.results.show.lines import expected, line_names, move_name
+from anabranch.search.results.show.numbers import Scale, count, percent, signed, value_cell
+from anabranch.search.results.show.sheet import Cell, Column, Legend, Sheet, Table
+from anabranch.search.results.views import Action, EdgeView
+
+if TYPE_CHECKING:
+    from anabranch.search.results.result import Result
+
+MOST_ROWS = 20
+SHADES = 12  # of a player in the legend
+MOST_PLAYERS = 6  # columns of values
+LONGEST_LINE = 8
+
+
+def result_sheet(result: Result) -> Sheet:
+    """Gather what is shown of a result."""
+    state, game, turn = result.state, result.state.game, result.state.turn
+    gone = getattr(result.graph, "moved_on", False)
+    root = {} if gone else {edge.action: edge for edge in result.graph.node(0).edges}
+    values = [*result.value.tolist(), *(float(v) for edge in root.values() if edge.visits for v in edge.value)]
+    scale = Scale.of(game, values)
+    seats = turn if isinstance(turn, tuple) else ()
+    tables: list[Table] = []
+    fan: list[tuple[float, str]] = []
+    if len(seats) == 1:
+        tables = [choices_table(result, seats[0], root, scale)]
+    elif len(seats) == 2:
+        tables = [joint_table(result, (seats[0], seats[1]), root, scale)]
+    elif seats:
+        tables = [together_table(result, root, scale), *(seat_table(result, seat, scale) for seat in seats)]
+    elif result.outcomes or state.outcomes():
+        table, fan = outcomes_table(result, root, scale)
+        tables = [table]
+    shown = range(min(game.players, MOST_PLAYERS))
+    return Sheet(
+        heading=f"{game.name}: {situation(state)}",
+        summary=f"{plural(result.simulations, 'simulation')}, {plural(result.nodes, 'node')}",
+        values=[(f"player {seat}", value_cell(float(result.value[seat]), seat, scale)) for seat in shown],
+        tables=tables,
+        fan=fan,
+        line="" if len(seats) == 1 else " ".join(line_names(state, result.line, LONGEST_LINE)),
+        legend=_legend(game.players, len(seats), scale, bool(fan)) if tables else None,
+        notes=_notes(result, root),
+    )
+
+
+def _legend(players: int, acting: int, scale: Scale, fan: bool) -> Legend:
+    """Explain the colours of values: one rule, however many play."""
+    words = "the better a value, the stronger" + ("" if players == 1 else " its player's colour")
+    if acting == 2:
+        words += "; joint choices: the colour of the player of the rows, paler where tried less"
+    if fan:
+        words += "; curves: " + ("" if players == 1 else "player 0's colour, ") + "wider where likelier"
+    steps = [scale.low + (scale.high - scale.low) * (step + 0.5) / SHADES for step in range(SHADES)]
+    ramps = [[scale.colour(value, seat) for value in steps] for seat in range(min(players, MOST_PLAYERS))]
+    return Legend(words, signed(scale.low, 2), signed(scale.high, 2), ramps)
+
+
+def plural(number: int, noun: str) -> str:
+    """Return a count of things."""
+    return f"{count(number)} {noun}" + ("" if number == 1 else "s")
+
+
+def choices_table(result: Result, seat: int, root: dict[Action, EdgeView], scale: Scale) -> Table:
+    """Return the choices of the one player who acts, the likeliest first, with what each is worth to everybody."""
+    game = result.state.game
+    order = sorted(result.state.choices(seat), key=lambda action: (-result.policy[seat, action], action))
+    shown = range(min(game.players, MOST_PLAYERS))
+    columns = [Column("action", right=False, seat=seat), Column("prior"), Column("visits"), Column("share")]
+    columns += [Column(f"player {player}", seat=player) for player in shown]
+    rows = []
+    for action in order[:MOST_ROWS]:
+        edge = root.get(action)
+        visits = int(result.visits[seat, action])
+        values = [float(edge.value[player]) if edge and visits else math.nan for player in shown]
+        if seat in shown:
+            values[seat] = float(result.q[seat, action])  # the result's own, should the graph have been searched on
+        name = game.move_name(result.state, seat, action)
+        line = [name, *expected(result.graph, edge.child, LONGEST_LINE - 1)] if edge else []
+        share = float(result.policy[seat, action])
+        rows.append(
+            [
+                Cell((name,), strong=action == order[0]),
+                Cell((percent(float(result.prior[seat, action])),)),
+                Cell((count(visits),)),
+                Cell((percent(share),), share=share),
+                *(value_cell(value, player, scale) for player, value in zip(shown, values, strict=True)),
+                Cell((" ".join(line) if visits else "",)),
+            ]
+        )
+    rest = _rest("action", order[MOST_ROWS:], [int(result.visits[seat, action]) for action in order[MOST_ROWS:]])
+    return Table([*columns, Column("line", right=False)], rows, rest=rest)
+
+
+def seat_table(result: Result, seat: int, scale: Scale) -> Table:
+    """Return the choices of one of several players who act at once, with what each is worth to it."""
+    game = result.state.game
+    order = sorted(result.state.choices(seat), key=lambda action: (-result.policy[seat, action], action))
+    columns = [Column(f"player {seat}", right=False, seat=seat), *map(Column, ("prior", "visits", "share", "value"))]
+    rows = [
+        [
+            Cell((game.move_name(result.state, seat, action),), strong=action == order[0]),
+            Cell((percent(float(result.prior[seat, action])),)),
+            Cell((count(int(result.visits[seat, action])),)),
+            Cell((percent(float(result.policy[seat, action])),), share=float(result.policy[seat, action])),
+            value_cell(float(result.q[seat, action]), seat, scale),
+        ]
+        for action in order[:MOST_ROWS]
+    ]
+    rest = _rest("action", order[MOST_ROWS:], [int(result.visits[seat, action]) for action in order[MOST_ROWS:]])
+    return Table(columns, rows, rest=rest)
+
+
+def together_table(result: Result, root: dict[Action, EdgeView], scale: Scale) -> Table:
+    """Return the joint choices of three or more players that were visited most."""
+    game = result.state.game
+    shown = range(min(game.players, MOST_PLAYERS))
+    edges = sorted(root.values(), key=lambda edge: -edge.visits)
+    total = sum(edge.visits for edge in edges)
+    columns = [Column("together", right=False), Column("visits"), Column("share")]
+    columns += [Column(f"player {player}", seat=player) for player in shown]
+    rows = [
+        [
+            Cell((move_name(result.state, edge.action),)),
+            Cell((count(edge.visits),)),
+            Cell((percent(edge.visits / total),), share=edge.visits / total),
+            *(value_cell(float(edge.value[player]), player, scale) for player in shown),
+        ]
+        for edge in edges[:MOST_ROWS]
+        if edge.visits
+    ]
+    rest = _rest("joint choice", edges[MOST_ROWS:], [edge.visits for edge in edges[MOST_ROWS:]])
+    return Table(columns, rows, rest=rest)
+
+
+def outcomes_table(result: Result, root: dict[Action, EdgeView], scale: Scale) -> tuple[Table, list[tuple[float, str]]]:
+    """Return the outcomes of a chance root, in order, and for each row of them its chance and colour."""
+    game = result.state.game
+    seen = {outcome: (chance, visits, value.tolist()) for outcome, chance, visits, value in result.outcomes}
+    # Where chance can only be drawn nothing is known of outcomes that never came.
+    listed = dict(result.state.outcomes()) if game.has("chance") else {}
+    unknown = [math.nan] * game.players
+    every = {outcome: (chance, 0, unknown) for outcome, chance in listed.items()} | seen
+    total = sum(visits for _, visits, _ in every.values())
+    # Of too many the likeliest are kept: by chance where it is known, else by visits.
+    order = sorted(every, key=lambda one: (-every[one][0] if one in listed else 0.0, -every[one][1], one))
+    kept, left = sorted(order[:MOST_ROWS]), order[MOST_ROWS:]
+    shown = range(min(game.players, MOST_PLAYERS))
+    columns = [Column("outcome", right=False), Column("chance"), Column("visits"), Column("share")]
+    columns += [Column(f"player {player}", seat=player) for player in shown]
+    rows, fan = [], []
+    for outcome in kept:
+        chance, visits, values = every[outcome]
+        share = visits / total if total else 0.0
+        edge = root.get(outcome)
+        line = expected(result.graph, edge.child, LONGEST_LINE - 1) if edge and visits else []
+        known = chance if outcome in listed else math.nan
+        values = values if visits else unknown
+        rows.append(
+            [
+                Cell((game.outcome_name(outcome),), strong=True),
+                Cell((percent(known),)),
+                Cell((count(visits),)),
+                Cell((percent(share),), share=share),
+                *(value_cell(values[player], player, scale) for player in shown),
+                Cell((" ".join(line),)),
+            ]
+        )
+        fan.append((known if math.isfinite(known) else share, scale.colour(values[0], 0)))
+    rest = _rest("outcome", left, [every[outcome][1] for outcome in left])
+    return Table([*columns, Column("line", right=False)], rows, rest=rest), fan
+
+
+def _rest(noun: str, left: Sequence[object], visits: Sequence[int]) -> str:
+    """Say how many rows were left out and how often they were visited."""
+    return f"and {plural(len(left), 'more ' + noun)} with {plural(sum(visits), 'visit')} together" if left else ""
+
+
+def _notes(result: Result, root: dict[Action, EdgeView]) -> list[str]:
+    notes: list[str] = []
+    if getattr(result.graph, "moved_on", False):
+        return [
+            "the root has moved on since, and its graph with it: lines and the others' values are not known any more"
+        ]
+    if result.graph.limited:
+        held = getattr(result.graph, "bytes", None)
+        size = plural(len(result.graph), "node") + (f", {count(-(-held // 1024))} KiB" if held else "")
+        notes.append(f"the limit of nodes or bytes was reached ({size}): what lies beyond was judged but not kept")
+    turn = result.state.turn
+    if isinstance(turn, tuple):
+        then, now = int(result.visits[turn[0]].sum()), sum(edge.visits for edge in root.values())
+    else:
+        then, now = (sum(part) for part in ([row[2] for row in result.outcomes], [e.visits for e in root.values()]))
+    if then != now:
+        notes.append(
+            f"the graph has been searched on since ({count(then)} visits then, {count(now)} now): "
+            "lines, joint choices and the others' values are today's"
+        )
+    return notes

@@ -1,0 +1,1 @@
+"""What a search can be told, declared once and checked where it comes in."""

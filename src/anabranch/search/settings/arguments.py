@@ -1,0 +1,100 @@
+"""What searches may be given, checked in one place: engine, reference and solver refuse the same in the same words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal, TypeAlias, get_args
+
+import numpy as np
+
+from anabranch.errors import UnknownNameError, UsageError
+from anabranch.game.game import Game
+from anabranch.game.state import State
+from anabranch.search.settings.config import Exp3, MatrixGame, Puct, RegretMatching, SearchConfig, Ucb1
+
+Keep: TypeAlias = Literal["graph", "evaluations", "nothing"]
+Budgets: TypeAlias = int | Sequence[int]
+FOREVER = 2**31 - 2  # the most visits a node counts
+DEFAULT = SearchConfig()
+
+
+def checked_state(given: Any) -> State:
+    """Return a state; say how to get one from what was given instead."""
+    if isinstance(given, State):
+        return given
+    if isinstance(given, Game):
+        raise UsageError(f"a search takes a state, found the game {given!r}: start with game.start()")
+    raise UsageError(f"a search takes a state, found {_shown(given)}: start with {_way_to_a_game(given)}.start()")
+
+
+def checked_game(given: Any) -> Game:
+    """Return a game; say how to get one from what was given instead."""
+    if isinstance(given, Game):
+        return given
+    if isinstance(given, State):
+        raise UsageError("a Searcher takes a game, found a state: ab.Searcher(state.game), then searcher.root(state)")
+    raise UsageError(f"a Searcher takes a game, found {_shown(given)}: give it {_way_to_a_game(given)}")
+
+
+def checked_config(given: Any) -> SearchConfig:
+    """Return the settings, the default ones for None."""
+    if given is None:
+        return DEFAULT
+    if isinstance(given, SearchConfig):
+        return given
+    name = type(given).__name__
+    if isinstance(given, (Puct, Ucb1)):
+        raise UsageError(f"config is an ab.SearchConfig, found {name}; wrap it: ab.SearchConfig(selector=ab.{name}(…))")
+    if isinstance(given, (RegretMatching, MatrixGame, Exp3)):
+        raise UsageError(
+            f"config is an ab.SearchConfig, found {name}; wrap it: ab.SearchConfig(simultaneous=ab.{name}(…))"
+        )
+    raise UsageError(f"config is an ab.SearchConfig, found {_shown(given)}; make one: ab.SearchConfig(…)")
+
+
+def check_budget(simulations: Any, visits: Any, seconds: Any) -> None:
+    """Refuse what is not one budget: a whole number of simulations or visits, or a time."""
+    if type(simulations) is int and 0 <= simulations <= FOREVER and visits is None and seconds is None:
+        return  # as nearly always
+    if isinstance(simulations, Sequence) and not isinstance(simulations, str):  # one number for each root
+        for each in simulations or [None]:
+            check_budget(each, visits, seconds)
+        return
+    given = {"simulations": simulations, "visits": visits, "seconds": seconds}
+    given = {name: value for name, value in given.items() if value is not None}
+    if len(given) == 1 and all(_is_budget(name, value) for name, value in given.items()):
+        return
+    found = ", ".join(f"{name}={value!r}" for name, value in given.items()) or "none"
+    raise UsageError(
+        f"give one budget, not negative: simulations= or visits=, a whole number up to {FOREVER}, or seconds=; "
+        f"found {found}"
+    )
+
+
+def checked_keep(given: Any) -> None:
+    """Refuse what is not a way to keep what was found."""
+    if given not in get_args(Keep):
+        raise UnknownNameError("keep", str(given), get_args(Keep))
+
+
+def _is_budget(name: str, value: Any) -> bool:
+    if isinstance(value, (bool, np.bool_)):
+        return False
+    if name == "seconds":
+        return isinstance(value, (int, float, np.number)) and bool(value >= 0)  # which NaN is not
+    return isinstance(value, (int, np.integer)) and bool(0 <= value <= FOREVER)
+
+
+def _way_to_a_game(given: Any) -> str:
+    if isinstance(given, str):
+        return f"ab.games.load({given!r})"
+    if isinstance(given, type) and issubclass(given, Game):
+        return f"{given.__name__}(…)"
+    return "ab.games.load('connect_four')"
+
+
+def _shown(given: Any) -> str:
+    if isinstance(given, type):
+        return f"the class {given.__name__}"
+    text = repr(given)
+    return text if len(text) <= 80 else f"{text[:80]}…"

@@ -37,7 +37,7 @@ def rows(question: Question, rounds: int, python: Path) -> list[measure.Row]:
         ):
             rates = measure.compare([ours, other], rounds=rounds, seconds=30.0)
             line = measure.versus(f"{question}, {words}", rates, ours.name, other.name, BAR)
-            line.note = f"gumbel-mcts {other.version}; {ours.judged:,.0f} positions judged of {question.units:,.0f}"
+            line.note = f"gumbel-mcts {other.version}; {ours.evaluated:,.0f} evaluations for {question.units:,.0f}"
         lines.append(line)
     return lines
 

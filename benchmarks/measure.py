@@ -62,7 +62,7 @@ class Contender:
     units: float
     prepare: Callable[[], Any] | None = None  # called before each timed call, its time not counted
     counted: Callable[[], float] | None = None  # the units of the last call by the contender's own count
-    judged: Callable[[], float] | None = None  # the positions an evaluator was asked about in the last call
+    evaluated: Callable[[], float] | None = None  # the positions an evaluator was asked about in the last call
 
     def clocks(self, calls: int) -> list[Clock]:
         """Call so often, rubbish collected before and not meanwhile: nobody pays for what another left."""
@@ -168,7 +168,7 @@ class Row:
     details: dict[str, Any] = field(default_factory=dict)
 
     @property
-    def judged(self) -> float | None:
+    def evaluated(self) -> float | None:
         """The number the bar is about."""
         return self.ours if self.ratio is None else self.ratio
 
@@ -177,8 +177,8 @@ class Row:
         """Whether the bar is met; None without a bar."""
         if self.bar is None:
             return None
-        judged = math.nan if self.judged is None else self.judged
-        return judged <= self.bar if self.at_most else judged >= self.bar
+        evaluated = math.nan if self.evaluated is None else self.evaluated
+        return evaluated <= self.bar if self.at_most else evaluated >= self.bar
 
 
 def versus(name: str, rates: Rates, ours: str, theirs: str, bar: float | None, note: str = "") -> Row:

@@ -4,7 +4,7 @@
 
 One search moves on with its game and keeps what it knows; at every position it reaches, another one begins afresh and
 gets as many root visits. Saved is the share of positions the evaluator need not be asked about, over all moves of all
-games. The evaluator is five random rollouts; how many positions it judged is read off the graph: decision nodes that
+games. The evaluator is five random rollouts; how many positions it evaluated is read off the graph: decision nodes that
 were not there before the search. Two ways of playing: as one learns (temperature 1, noise on the root's priors), and as
 one competes (the largest entry of the policy). Games begin with two random plies, or those of the second were alike.
 """
@@ -29,7 +29,7 @@ OPENING = 2
 
 @dataclass
 class Asked:
-    """How many positions were judged: by the search that keeps, and by the one that begins afresh."""
+    """How many positions were evaluated: by the search that keeps, and by the one that begins afresh."""
 
     kept: int = 0
     fresh: int = 0
@@ -42,7 +42,7 @@ class Asked:
 
 
 def decisions(root: ab.Root) -> int:
-    """Return how many positions of a graph have an opinion."""
+    """Return how many positions of a graph have an evaluation."""
     return int((root.graph.columns["kind"] == DECISION).sum())
 
 
@@ -97,7 +97,7 @@ def rows(games: int, visits: int, seed: int) -> list[measure.Row]:
     lines = []
     for words, choose, noise, bar in WAYS:
         asked = play(choose, noise, games=games, visits=visits, seed=seed)
-        note = f"{asked.kept:,} positions judged instead of {asked.fresh:,} in {asked.moves:,} moves"
+        note = f"{asked.kept:,} positions evaluated instead of {asked.fresh:,} in {asked.moves:,} moves"
         details = {"games": games, "visits": visits, "seed": seed} | vars(asked)
         lines.append(measure.Row(words, 100 * asked.saved, bar=bar, unit="% saved", note=note, details=details))
         measure.log(f"{words}: {100 * asked.saved:.1f} %, {note}")
@@ -107,7 +107,7 @@ def rows(games: int, visits: int, seed: int) -> list[measure.Row]:
 def markdown(lines: Sequence[measure.Row]) -> str:
     """Return the table."""
     body = [
-        "| game played by | moves | positions judged afresh | judged | saved |",
+        "| game played by | moves | positions evaluated afresh | evaluated | saved |",
         "| --- | ---: | ---: | ---: | ---: |",
     ]
     for line in lines:

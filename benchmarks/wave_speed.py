@@ -4,7 +4,7 @@
 
 The network is a tower of 64 channels and 5 blocks, on one thread. All settings are called in turn, those of depth 1 by
 the processor's clock. With a depth of 2 the network has a thread of its own and paths are selected meanwhile, so it is
-timed by the wall's. Paths of a wave that end in the same position ask about it once: fewer are judged than played.
+timed by the wall's. Paths of a wave that end in the same position ask about it once: fewer are evaluated than played.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def contender(net: object, width: int, depth: int, playouts: int) -> measure.Con
     def call() -> None:
         found[:] = searcher.run(searcher.root(game.start()), simulations=playouts)
 
-    return measure.Contender(name(width, depth), call, float(playouts), judged=lambda: float(found[0].nodes))
+    return measure.Contender(name(width, depth), call, float(playouts), evaluated=lambda: float(found[0].nodes))
 
 
 def rows(*, playouts: int, rounds: int, seconds: float, **net: int) -> list[measure.Row]:
@@ -52,14 +52,14 @@ def rows(*, playouts: int, rounds: int, seconds: float, **net: int) -> list[meas
         settings = [(width, depth) for width in WIDTHS]
         contenders = [contender(tower, *setting, playouts) for setting in dict.fromkeys([(1, 1), *settings])]
         rates = measure.compare(contenders, rounds=rounds, seconds=seconds / len(DEPTHS), wall=depth > 1)
-        judged = {each.name: each.judged() for each in contenders if each.judged is not None}
+        evaluated = {each.name: each.evaluated() for each in contenders if each.evaluated is not None}
         for width, _ in settings:
             bar = BAR[2] if (width, depth) == BAR[:2] else None
             ours = name(width, depth)
             line = measure.versus(f"one root, width {width}, depth {depth}", rates, ours, name(1, 1), bar)
             line.unit = "playouts/s"
-            line.note = f"{rates.share(ours):.2f} cores; {judged[ours]:,.0f} positions judged"
-            line.details["judged"] = judged[ours] / playouts
+            line.note = f"{rates.share(ours):.2f} cores; {evaluated[ours]:,.0f} positions evaluated"
+            line.details["evaluated"] = evaluated[ours] / playouts
             lines.append(line)
     return lines
 
@@ -71,7 +71,7 @@ def markdown(lines: Sequence[measure.Row]) -> str:
     for width in WIDTHS:
         cells = [found[width, depth] for depth in DEPTHS]
         told = [
-            f"{measure.figure(cell.ours)} ({cell.ratio:.1f}×, {100 * cell.details['judged']:.0f} % judged)"
+            f"{measure.figure(cell.ours)} ({cell.ratio:.1f}×, {100 * cell.details['evaluated']:.0f} % evaluated)"
             for cell in cells
         ]
         body.append(f"| {width} | {' | '.join(told)} |")

@@ -76,12 +76,12 @@ def eight_nodes(merge: bool) -> ab.Picture:
     """Return the example of docs/search.md after nineteen simulations, as a graph or as a tree."""
     game: Any = ab.games.load("explicit")
 
-    def opinions(batch: ab.Batch) -> Any:
-        return None, [game.opinions[game.id_of(state)][0] for state in batch.states]
+    def evaluations(batch: ab.Batch) -> Any:
+        return None, [game.evaluations[game.id_of(state)][0] for state in batch.states]
 
     plain = ab.Puct(c_init=1.0, c_log=0.0, epsilon=0.0, scale="none", first_play=ab.FirstPlay.parent())
     config = ab.SearchConfig(selector=plain, transposition=ab.Transposition(merge=merge))
-    graph: Any = ab.search(game.start(), visits=19, evaluator=opinions, config=config).graph
+    graph: Any = ab.search(game.start(), visits=19, evaluator=evaluations, config=config).graph
     picture: ab.Picture = graph.picture(depth=4)
     return picture
 

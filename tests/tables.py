@@ -8,7 +8,7 @@ from typing import Any
 Child = tuple[str, Sequence[float]]  # where an edge leads, and what it pays
 
 
-def decision(player: int, opinion: Sequence[float], *edges: Child) -> dict[str, Any]:
+def decision(player: int, evaluation: Sequence[float], *edges: Child) -> dict[str, Any]:
     rows = [[[index], child, list(rewards)] for index, (child, rewards) in enumerate(edges)]
     prior = [[1.0 / len(edges)] * len(edges)]
     return {
@@ -16,7 +16,7 @@ def decision(player: int, opinion: Sequence[float], *edges: Child) -> dict[str, 
         "acting": [player],
         "choices": [len(edges)],
         "edges": rows,
-        "U": list(opinion),
+        "U": list(evaluation),
         "priors": prior,
     }
 

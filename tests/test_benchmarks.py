@@ -32,7 +32,7 @@ def question() -> Any:
 class Scripted:
     """A contender whose calls take given times, one a call."""
 
-    version, ready, judged = "1.0", 0.5, 7.0
+    version, ready, evaluated = "1.0", 0.5, 7.0
 
     def __init__(self, name: str, units: float, seconds: list[float]) -> None:
         self.name, self.units = name, units
@@ -49,14 +49,14 @@ def test_a_ratio_is_the_median_over_rounds_of_calls_side_by_side(question):
     race, catalogue = load("peers.race"), load("peers.catalogue")
     ours = Scripted("anabranch_uct", 10.0, [1.0, 2.0, 2.0, 1.0, 1.0])
     theirs = Scripted("mctspy", 10.0, [5.0, 10.0, 10.0, 5.0, 10.0])
-    theirs.judged = 10.0
+    theirs.evaluated = 10.0
     peer = next(peer for peer in catalogue.PEERS if peer.name == "mctspy")
     outcome = race.pair(question, peer, ours, theirs, race.Patience(rounds=5))
     assert outcome.ratios == [5.0, 5.0, 5.0, 5.0, 10.0]
     assert outcome.ratio == 5.0
     assert (outcome.ours, outcome.theirs) == (10.0, 1.0)  # whose quotient is 10
     assert outcome.cores == [0.5, 0.5]
-    assert outcome.judged == 7.0  # by our count, not theirs
+    assert outcome.evaluated == 7.0  # by our count, not theirs
 
 
 ADAPTERS = """
@@ -127,7 +127,7 @@ def figures() -> dict[str, Any]:
     rows = [
         line("open_spiel_cpp_uct", 900_000.0, 100_000.0),
         line("mcts", 1_000_000.0, 4_000.0, ready=[1.5, 2.25]),
-        line("mctspy", 800_000.0, 1_000.0, simulations=10_000, judged=8_100.0),
+        line("mctspy", 800_000.0, 1_000.0, simulations=10_000, evaluated=8_100.0),
         line("multimcts", None, None, version=None, failure="ImportError: no a|b"),
     ]
     return {"machine": machine, "load": [0.1, 1.9], "rows": rows}
@@ -146,7 +146,7 @@ def test_the_markdown_has_a_row_a_peer_and_a_column_a_question(figures):
         ["mctspy 1.2", "–", "1 k (800×)"],
     ]
     assert [row[3] for row in grid[2:]] == ["1.5 s", "", "2.2 s", ""]
-    assert grid[2][4].endswith("judged once (nodes of a search, connect four 10,000: 8,100)")
+    assert grid[2][4].endswith("evaluated once (nodes of a search, connect four 10,000: 8,100)")
     assert "- multimcts (connect four 800): ImportError: no a\\|b" in told
 
 

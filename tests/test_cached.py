@@ -13,7 +13,7 @@ from tests.networks import Duet, Network, after, batch_of, lines, seats_of
 
 import anabranch as ab
 from anabranch.errors import EvaluatorError, UsageError
-from anabranch.evaluate.batch import Batch, opinions
+from anabranch.evaluate.batch import Batch, evaluations
 from anabranch.evaluate.cached import Cached
 
 PYRAT = {"width": 3, "height": 3, "cheese": [(1, 1), (0, 2), (2, 0)], "max_turns": 12}
@@ -94,7 +94,7 @@ def test_any_sequence_of_batches_gets_the_bits_of_the_evaluator(game, entries):
         chosen = [states[i] for i in random.integers(0, len(states), random.integers(1, 9))]
         assert bits(cache.evaluate(batch_of(chosen)), chosen) == bits(Network(game).evaluate(batch_of(chosen)), chosen)
         assert cache.statistics.entries <= entries
-        opinions(cache, batch_of(chosen))
+        evaluations(cache, batch_of(chosen))
     found = cache.statistics
     assert found.misses == sum(network.asked)
     assert found.entries + found.evictions == found.misses
@@ -392,9 +392,9 @@ def test_a_call_that_fails_leaves_the_cache_as_it_was(at, answer):
         before = (cache.statistics, list(cache._known.items()))
         if number == at:
             with pytest.raises(RuntimeError if answer is None else EvaluatorError):
-                opinions(cache, batch)
+                evaluations(cache, batch)
             assert (cache.statistics, list(cache._known.items())) == before
-        opinions(cache, batch)
+        evaluations(cache, batch)
     assert bits(cache.evaluate(batch_of(states)), states) == bits(Network(game).evaluate(batch_of(states)), states)
 
 

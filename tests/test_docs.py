@@ -125,7 +125,7 @@ def test_blocks_run_in_order(path, tmp_path, monkeypatch):
             said = None
         elif block.language in ("toml", "json"):
             parse_data(block)
-        elif block.language != "{eval-rst}":  # which is markup, and autodoc's to judge
+        elif block.language != "{eval-rst}":  # which is markup, and autodoc's to evaluate
             pytest.fail(f"{where}: a block is python, sh, text, toml or json, found {block.language!r}")
 
 

@@ -41,7 +41,7 @@ def test_a_name_makes_an_evaluator(text, expected):
 
 @pytest.mark.parametrize("name", ["zeros", "Zeros", "made"])
 def test_a_file_has_functions_classes_and_objects(name, tmp_path):
-    path = tmp_path / "judges.py"
+    path = tmp_path / "evaluates.py"
     path.write_text(FILE)
     result = ab.search(ab.games.load("tic_tac_toe").start(), simulations=50, evaluator=load(f"{path}:{name}"))
     assert (result.visits == ab.search(result.state, simulations=50, evaluator=ab.Uniform()).visits).all()
@@ -49,7 +49,7 @@ def test_a_file_has_functions_classes_and_objects(name, tmp_path):
         load(f"{path}:zeroes")
     with pytest.raises(UsageError, match="found int"):
         load(f"{path}:number")
-    with pytest.raises(UsageError, match=r"judges\.py:evaluate"):
+    with pytest.raises(UsageError, match=r"evaluates\.py:evaluate"):
         load(str(path))
 
 

@@ -11,7 +11,7 @@ import pytest
 
 import anabranch as ab
 from anabranch.errors import EvaluatorError, UsageError
-from anabranch.evaluate.batch import Batch, as_evaluator, opinions
+from anabranch.evaluate.batch import Batch, as_evaluator, evaluations
 
 ROWS = 3
 
@@ -67,43 +67,43 @@ def test_one_row_of_logits_per_state_or_per_player(alternating):
         spread[row, mover] = flat[row]
     values = np.arange(2.0 * ROWS).reshape(ROWS, 2)
     for logits in (flat, spread):
-        for row, opinion in enumerate(opinions(Says((logits, values)), alternating)):
-            assert opinion.logits is not None
-            assert [line.tolist() for line in opinion.logits] == [flat[row].tolist()]
-            assert opinion.values == values[row].tolist()
+        for row, evaluation in enumerate(evaluations(Says((logits, values)), alternating)):
+            assert evaluation.logits is not None
+            assert [line.tolist() for line in evaluation.logits] == [flat[row].tolist()]
+            assert evaluation.values == values[row].tolist()
 
 
 def test_players_who_choose_at_once_need_a_row_each(joint):
     """A flat row cannot say whose it is."""
     values = np.zeros((2, 2))
     logits = np.arange(16.0).reshape(2, 2, 4)
-    for row, opinion in enumerate(opinions(Says((logits, values)), joint)):
-        assert opinion.logits is not None
-        assert [line.tolist() for line in opinion.logits] == logits[row].tolist()
+    for row, evaluation in enumerate(evaluations(Says((logits, values)), joint)):
+        assert evaluation.logits is not None
+        assert [line.tolist() for line in evaluation.logits] == logits[row].tolist()
     with pytest.raises(EvaluatorError, match=r"logits have shape \(2, 4\), expected \(2, 2, 4\)"):
-        opinions(Says((np.zeros((2, 4)), values)), joint)
+        evaluations(Says((np.zeros((2, 4)), values)), joint)
 
 
 def test_none_for_logits_is_uniform(alternating):
-    for opinion in opinions(Says((None, np.zeros((ROWS, 2)))), alternating):
-        assert opinion.logits is None
+    for evaluation in evaluations(Says((None, np.zeros((ROWS, 2)))), alternating):
+        assert evaluation.logits is None
 
 
 def test_lists_integers_and_single_precision_are_numbers(alternating):
     for values in ([[1, 0]] * ROWS, np.zeros((ROWS, 2), np.int8), np.zeros((ROWS, 2), np.float32)):
-        assert len(opinions(Says((np.zeros((ROWS, 9), np.float32), values)), alternating)) == ROWS
+        assert len(evaluations(Says((np.zeros((ROWS, 9), np.float32), values)), alternating)) == ROWS
 
 
 def test_minus_infinity_may_mask_what_is_illegal_and_nothing_else(alternating):
     """Cell 0 is taken in row 1."""
     values = np.zeros((ROWS, 2))
     assert 0 not in alternating.states[1].legal()
-    assert len(opinions(Says((changed((ROWS, 9), (1, 0), -np.inf), values)), alternating)) == ROWS
+    assert len(evaluations(Says((changed((ROWS, 9), (1, 0), -np.inf), values)), alternating)) == ROWS
     with pytest.raises(EvaluatorError, match="row 1, index 5"):
-        opinions(Says((changed((ROWS, 9), (1, 5), -np.inf), values)), alternating)
+        evaluations(Says((changed((ROWS, 9), (1, 5), -np.inf), values)), alternating)
     for bad in (np.nan, np.inf):  # these are slips wherever they stand
         with pytest.raises(EvaluatorError, match="row 1, index 0"):
-            opinions(Says((changed((ROWS, 9), (1, 0), bad), values)), alternating)
+            evaluations(Says((changed((ROWS, 9), (1, 0), bad), values)), alternating)
 
 
 # What may not
@@ -112,7 +112,7 @@ def test_minus_infinity_may_mask_what_is_illegal_and_nothing_else(alternating):
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
 def test_values_that_are_not_finite_are_refused_with_row_and_state(alternating, bad):
     with pytest.raises(EvaluatorError) as caught:
-        opinions(Says((np.zeros((ROWS, 9)), changed((ROWS, 2), (2, 1), bad))), alternating)
+        evaluations(Says((np.zeros((ROWS, 9)), changed((ROWS, 2), (2, 1), bad))), alternating)
     assert "values are not finite: row 2, index 1" in str(caught.value)
     assert str(alternating.states[2]) in str(caught.value)
 
@@ -120,7 +120,7 @@ def test_values_that_are_not_finite_are_refused_with_row_and_state(alternating, 
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
 def test_logits_that_are_not_finite_are_refused_with_row_player_and_state(joint, bad):
     with pytest.raises(EvaluatorError) as caught:
-        opinions(Says((changed((2, 2, 4), (1, 1, 2), bad), np.zeros((2, 2)))), joint)
+        evaluations(Says((changed((2, 2, 4), (1, 1, 2), bad), np.zeros((2, 2)))), joint)
     assert "logits of player 1 are not finite: row 1, index 2" in str(caught.value)
     assert str(joint.states[1]) in str(caught.value)
 
@@ -146,7 +146,7 @@ def test_logits_that_are_not_finite_are_refused_with_row_player_and_state(joint,
 )
 def test_an_answer_of_another_kind_is_refused(alternating, answer, message):
     with pytest.raises(EvaluatorError, match=message):
-        opinions(Says(answer), alternating)
+        evaluations(Says(answer), alternating)
 
 
 def test_only_evaluators_evaluate():
@@ -316,7 +316,7 @@ def test_a_rollout_plays(wrong):
         ab.Rollout(**wrong)
 
 
-def test_hashed_opinions_lie_in_range_and_tell_states_apart(alternating):
+def test_hashed_evaluations_lie_in_range_and_tell_states_apart(alternating):
     logits, values = ab.Hashing().evaluate(alternating)
     assert logits.shape == (ROWS, 2, 9)
     assert -2.0 <= logits.min() <= logits.max() < 2.0
@@ -326,7 +326,7 @@ def test_hashed_opinions_lie_in_range_and_tell_states_apart(alternating):
     assert not np.array_equal(ab.Hashing(seed=1).evaluate(alternating)[1], values)
 
 
-def test_hashed_opinions_are_the_same_in_every_process():
+def test_hashed_evaluations_are_the_same_in_every_process():
     program = (
         "import anabranch as ab; from anabranch.evaluate.batch import Batch; "
         "state = ab.games.load('tic_tac_toe', compiled=False).start().step(4)[0]; "

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.golden.vectors import Opinions, case_ids, load_case
+from tests.golden.vectors import Evaluations, case_ids, load_case
 
 import anabranch as ab
 from anabranch.errors import CycleError, GameError, UsageError
@@ -156,7 +156,7 @@ LIES: list[tuple[tuple[Any, ...], Any, str | None]] = [
     (("nodes", "both", "edges", 5, 0), [0], "needs 2 entries"),
     (("nodes", "both", "edges", 5, 0), [2, 0], "integer from 0 to 1"),
     (("nodes", "a", "U"), [0.0], "U needs 3 entries"),
-    (("nodes", "both", "priors"), [[1.0]], None),  # priors without U are no opinion
+    (("nodes", "both", "priors"), [[1.0]], None),  # priors without U are no evaluation
     (("returns",), [-1.0, 7.0], "its paths pay from -1.0 to 8.0"),
     (("returns",), [-1.0], r"must be \[low, high\]"),
     (("nodes", "both", "edges", 0, 1), "a", "cycle, a → dice → both → a"),
@@ -168,7 +168,7 @@ LIES: list[tuple[tuple[Any, ...], Any, str | None]] = [
 )
 def test_a_table_that_does_not_hold_together_is_refused(where, by, message):
     if message is None:
-        assert Explicit(replaced(*where, by=by)).opinions == {}
+        assert Explicit(replaced(*where, by=by)).evaluations == {}
         return
     with pytest.raises(GameError, match=message):
         Explicit(replaced(*where, by=by))
@@ -200,22 +200,22 @@ def test_only_states_of_the_game_have_a_name():
 
 @pytest.mark.parametrize("number", case_ids())
 def test_vectors_load(number):
-    """Every case is a game without cycles, has an opinion of every decision, and expects what its options ask for."""
+    """Every case is a game without cycles, evaluates every decision, and expects what its options ask for."""
     case = load_case(number)
     assert case.game.cycles is None
     assert case.game.discount == case.options["gamma"]
     decisions = {name for name, node in case.game.table["nodes"].items() if node["kind"] == "decision"}
-    assert set(case.game.opinions) == decisions
+    assert set(case.game.evaluations) == decisions
     root = case.game.start()
     assert sum(case.expected["root_visits"][0]) == case.options["simulations"]
     assert case.expected["node_visits"][case.game.id_of(root)] == case.options["simulations"] + 1
 
 
-def test_opinions_of_a_batch():
+def test_evaluations_of_a_batch():
     """Priors come back from logits; the shape says whether players choose at once anywhere in the batch."""
     case = load_case(case_ids()[0])
     game = case.game
-    single = [game.node(name) for name in game.opinions if len(game.table["nodes"][name]["acting"]) == 1]
+    single = [game.node(name) for name in game.evaluations if len(game.table["nodes"][name]["acting"]) == 1]
     logits, values = case.evaluator.evaluate(SimpleNamespace(states=single))
     assert logits.shape == (len(single), game.actions)
     for row, state in enumerate(single):
@@ -227,7 +227,7 @@ def test_opinions_of_a_batch():
     table["nodes"]["both"] |= {"U": [1, 2, 3], "priors": [[0.25, 0.75], [0.5, 0.25, 0.25]]}
     table["nodes"]["a"]["U"] = [0, 0, 0]
     joint = Explicit(table, **INTERPRETED)
-    logits, values = Opinions(joint).evaluate(SimpleNamespace(states=[joint.node("a"), joint.node("both")]))
+    logits, values = Evaluations(joint).evaluate(SimpleNamespace(states=[joint.node("a"), joint.node("both")]))
     assert logits.shape == (2, 3, joint.actions)
     assert np.exp(logits[1, 2, :3]).tolist() == pytest.approx([0.5, 0.25, 0.25])
     assert np.exp(logits[0, 1, :2]).tolist() == [0.5, 0.5]

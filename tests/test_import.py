@@ -84,7 +84,7 @@ def test_search_is_a_module_and_a_function_whatever_is_imported_first(first):
     program = (
         f"import {first}, anabranch as ab; "
         "state = ab.games.load('take_away', stones=2, compiled=False).start(); "
-        "print(ab.search(state, simulations=50).action, ab.search.__name__, ab.search.config.__name__)"
+        "print(ab.search(state, simulations=50).action, ab.search.__name__, ab.search.settings.config.__name__)"
     )
     assert python(program).split() == ["1", "anabranch.search", "anabranch.search.settings.config"]
 

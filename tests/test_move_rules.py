@@ -24,7 +24,7 @@ TREE = ab.SearchConfig(transposition=ab.Transposition(merge=False))
 
 def met(node: Node, player: int) -> list[float]:
     """Return every number a tree's node averages: each evaluation below it once, an end as often as it was reached."""
-    found = [] if node.opinion is None else [node.opinion[player]]
+    found = [] if node.evaluation is None else [node.evaluation.values[player]]
     for edge in node.edges.values():
         assert edge.child is not None
         over = edge.child.kind is Kind.OVER
@@ -57,7 +57,7 @@ def second_moment(node: Node, player: int, known: dict[Node, float]) -> float:
     if node.kind is Kind.OVER or node.visits == 0:
         return 0.0
     if node not in known:
-        total, weights = (0.0, 0.0) if node.opinion is None else (node.opinion[player] ** 2, 1.0)
+        total, weights = (0.0, 0.0) if node.evaluation is None else (node.evaluation.values[player] ** 2, 1.0)
         for edge in node.edges.values():
             weight = edge.chance if node.exact else edge.visits
             if weight > 0:
@@ -84,7 +84,7 @@ def test_variance_is_the_second_moment_less_the_square(rule):
 
 
 def test_variance_by_hand():
-    """A coin worth 0 or 4 after a reward of 1, enumerated: mean 3, variance 4. The root's opinion 9 was one visit of 3.
+    """A coin worth 0 or 4 after a reward of 1, enumerated: mean 3, variance 4. The root's own 9 was one visit of 3.
 
     M(root) = (9 + 2·3)/3 = 5, V = ((9 − 5)² + 2·(4 + (3 − 5)²))/3 = 32/3.
     """
@@ -109,9 +109,9 @@ def test_variance_by_hand():
 
 
 def searched_by_engine(
-    game: Any, simulations: int, config: ab.SearchConfig | None = None, opinion: float = 0.0
+    game: Any, simulations: int, config: ab.SearchConfig | None = None, evaluation: float = 0.0
 ) -> ab.Result:
-    searcher = ab.Searcher(game, ab.Uniform(opinion), config, threads=1)
+    searcher = ab.Searcher(game, ab.Uniform(evaluation), config, threads=1)
     return searcher.run([searcher.root(game.start())], simulations=simulations)[0]
 
 
@@ -131,7 +131,7 @@ def test_values_far_from_zero_lose_nothing():
         for shift in (0.0, 2.0**20)
     )
     found = [
-        variances(searched_by_engine(game, 50, opinion=shift).graph)[0][0, 0]
+        variances(searched_by_engine(game, 50, evaluation=shift).graph)[0][0, 0]
         for game, shift in ((close, 0.0), (far, 2.0**20))
     ]
     assert found[0] == pytest.approx(found[1], rel=1e-6)

@@ -10,7 +10,7 @@ import torch
 
 import anabranch as ab
 from anabranch.errors import DataError, EvaluatorError, UnknownNameError, UsageError
-from anabranch.evaluate.batch import Batch, opinions
+from anabranch.evaluate.batch import Batch, evaluations
 from anabranch.evaluate.load import load
 from anabranch.evaluate.seats import to_mover, to_seats
 from anabranch.nets import files
@@ -134,10 +134,10 @@ def test_a_search_of_three_players_gets_values_by_seat():
     second, _ = first.step(first.legal()[0])
     third, _ = second.step(second.legal()[0])
     evaluator = ab.Torch(Fixed([0.0] * game.actions, [0.1, 0.2, 0.3]))
-    said = opinions(evaluator, batch_of(first, second, third))
+    said = evaluations(evaluator, batch_of(first, second, third))
     assert np.allclose([row.values for row in said], [[0.1, 0.2, 0.3], [0.3, 0.1, 0.2], [0.2, 0.3, 0.1]])
     by_seat = ab.Torch(Fixed([0.0] * game.actions, [0.1, 0.2, 0.3]), view="seats")
-    assert np.allclose([row.values for row in opinions(by_seat, batch_of(second))], [[0.1, 0.2, 0.3]])
+    assert np.allclose([row.values for row in evaluations(by_seat, batch_of(second))], [[0.1, 0.2, 0.3]])
 
 
 def test_one_number_is_the_movers_and_its_negative_the_others():
@@ -145,7 +145,7 @@ def test_one_number_is_the_movers_and_its_negative_the_others():
     second, _ = first.step(0)
     for values in (0.25, [0.25]):  # [B] and [B, 1]
         module = Fixed([0.0] * 9, values)  # type: ignore[arg-type]
-        said = opinions(ab.Torch(module, view="scalar"), batch_of(first, second))
+        said = evaluations(ab.Torch(module, view="scalar"), batch_of(first, second))
         assert [row.values for row in said] == [[0.25, -0.25], [-0.25, 0.25]]
     with pytest.raises(EvaluatorError, match=r"\(1, 2\).*scalar"):
         ab.Torch(Fixed([0.0] * 9, [0.1, 0.2]), view="scalar").evaluate(batch_of(first))
@@ -154,14 +154,14 @@ def test_one_number_is_the_movers_and_its_negative_the_others():
 
 
 def test_players_who_choose_at_once_are_asked_one_by_one():
-    """Each acting player gets logits for what it sees; the values are the mean of their opinions, by seat."""
+    """Each acting player gets logits for what it sees; the values are the mean of their evaluations, by seat."""
     game = ab.games.load("pyrat")
     net = ab.nets.make("mlp", game, **SMALL["mlp"])
     state = game.start()
     seen = np.stack([state.observe(player) for player in range(2)])
     assert not (seen[0] == seen[1]).all()
     logits, values = answered(net, seen)
-    [said] = opinions(ab.Torch(net), batch_of(state))
+    [said] = evaluations(ab.Torch(net), batch_of(state))
     assert said.logits is not None
     assert np.allclose(said.logits, logits)
     assert np.allclose(said.values, (values[0] + values[1][::-1]) / 2)
@@ -179,7 +179,7 @@ def test_torch_is_the_module_called_in_evaluation_mode():
     net.get_submodule("policy").eval()  # a part in another mode of its own
     modes = [part.training for part in net.modules()]
     buffers = [buffer.clone() for buffer in net.buffers()]
-    said = opinions(ab.Torch(net, threads=2), batch_of(*states))
+    said = evaluations(ab.Torch(net, threads=2), batch_of(*states))
     assert [part.training for part in net.modules()] == modes
     assert all(torch.equal(a, b) for a, b in zip(net.buffers(), buffers, strict=True)), "batch norm learnt something"
     assert torch.get_num_threads() == 1
@@ -215,7 +215,7 @@ def test_what_is_wrong_is_said_with_its_row():
 
     def said(module: torch.nn.Module) -> str:
         with pytest.raises(EvaluatorError) as caught:
-            opinions(ab.Torch(module), batch)
+            evaluations(ab.Torch(module), batch)
         return str(caught.value)
 
     class Broken(torch.nn.Module):
@@ -238,7 +238,7 @@ def test_what_is_wrong_is_said_with_its_row():
     assert "found Tensor" in said(Alone())
     assert "complex64" in said(Complex())
     assert "Linear failed on observations of shape (2, 2, 3, 3)" in said(torch.nn.Linear(5, 5))
-    with pytest.raises(DataError, match=r"made for connect_four .* cannot judge tic_tac_toe"):
+    with pytest.raises(DataError, match=r"made for connect_four .* cannot evaluate tic_tac_toe"):
         ab.Torch(ab.nets.make("mlp", ab.games.load("connect_four"))).evaluate(batch)
 
 
@@ -259,7 +259,7 @@ def test_a_function_of_observations_is_a_network():
     network = ab.Network(
         lambda seen: (np.zeros((len(seen), 9)), np.stack([seen[:, 1].sum((1, 2)), seen[:, 0, 0, 0]], 1))
     )
-    [said] = opinions(network, batch_of(state))
+    [said] = evaluations(network, batch_of(state))
     assert said.values == [0.0, 1.0]  # player 1 sees one stone of the other, and says so of itself first
 
 

@@ -12,7 +12,7 @@ from onnx import TensorProto, helper
 
 import anabranch as ab
 from anabranch.errors import AccuracyError, DataError, EvaluatorError, UnknownNameError, UsageError
-from anabranch.evaluate.batch import Batch, opinions
+from anabranch.evaluate.batch import Batch, evaluations
 from anabranch.evaluate.load import load
 from anabranch.evaluate.quantise import log_softmax
 from anabranch.evaluate.seal import LENGTH, check_seal, sealed
@@ -176,7 +176,7 @@ def test_a_file_is_an_evaluator_by_name(tower, monkeypatch):
 )
 def test_a_file_of_other_shapes_is_refused(observation, outputs, words):
     batch = batch_of(ab.games.load("tic_tac_toe").start())
-    assert opinions(ab.Onnx(model(*GOOD)), batch)[0].values == [0.0, 0.0]
+    assert evaluations(ab.Onnx(model(*GOOD)), batch)[0].values == [0.0, 0.0]
     with pytest.raises(DataError) as caught:
         ab.Onnx(model(observation, outputs)).evaluate(batch)
     assert words in str(caught.value)
@@ -185,7 +185,7 @@ def test_a_file_of_other_shapes_is_refused(observation, outputs, words):
 def test_outputs_of_other_names_are_taken_in_order():
     outputs: dict[str, list[int | str]] = {"policy": ["batch", 9], "value": ["batch", 1]}
     evaluator = ab.Onnx(model(GOOD[0], outputs), view="scalar")
-    assert opinions(evaluator, batch_of(ab.games.load("tic_tac_toe").start()))[0].values == [0.0, 0.0]
+    assert evaluations(evaluator, batch_of(ab.games.load("tic_tac_toe").start()))[0].values == [0.0, 0.0]
     with pytest.raises(UsageError, match="threads"):
         ab.Onnx(model(*GOOD), threads=-1)
 
@@ -207,7 +207,7 @@ def test_a_nan_is_told_with_its_row(perceptrons, tmp_path):
     bias.raw_data = np.full(2, np.nan, np.float32).tobytes()
     del proto.metadata_props[:]
     with pytest.raises(EvaluatorError, match="logits of player 0 are not finite: row 0, index 0"):
-        opinions(ab.Onnx(proto.SerializeToString()), batch_of(game.start()))
+        evaluations(ab.Onnx(proto.SerializeToString()), batch_of(game.start()))
 
 
 def test_a_flipped_bit_is_seen_wherever_it_is(perceptrons):

@@ -62,8 +62,8 @@ def test_the_value_is_the_mean_of_what_was_tried(alone):
     """Q = (U + Σ N·q)/(1 + ΣN), read off the result's own columns."""
     tried = alone.visits[1] > 0
     total = float((alone.visits[1, tried] * alone.q[1, tried]).sum())
-    [opinion] = [node.opinion[1] for node in alone.graph.nodes[:1]]
-    assert alone.value[1] == pytest.approx((opinion + total) / 61)
+    [evaluation] = [node.evaluation.values[1] for node in alone.graph.nodes[:1]]
+    assert alone.value[1] == pytest.approx((evaluation + total) / 61)
 
 
 def test_the_action_is_the_most_likely_one_and_begins_the_line(alone):

@@ -26,7 +26,7 @@ SAVED_CASES = [case for case in CASES if case.game != Race.title]
 def everything(root: ab.Root) -> list[np.ndarray[Any, Any]]:
     """Return all that later searches depend on."""
     column = root.graph.columns
-    return [*visits(root.graph), *(column[name] for name in ("value", "opinion", "kind", "key"))]
+    return [*visits(root.graph), *(column[name] for name in ("value", "evaluation", "kind", "key"))]
 
 
 def searched(game: Any, evaluator: Any = None, simulations: int = 200, **settings: Any) -> ab.Root:
@@ -187,7 +187,7 @@ def test_no_column_changed_by_hand_crashes_the_engine(columns, tmp_path):
         *(("edge_visits", value) for value in (0, 2**31, 2**32 - 1)),
         *(("free", value) for value in (10**6, 2**31, 2**32 - 1)),
         *(("means", value) for value in (np.nan, np.inf)),
-        *(("opinions", value) for value in (np.nan, -np.inf)),
+        *(("evaluations", value) for value in (np.nan, -np.inf)),
         *(("edge_values", value) for value in (np.nan, np.inf)),
         *(("priors", value) for value in (np.nan, 0.0, -1.0, 2.0)),
         *(("low", value) for value in (np.nan, -np.inf)),

@@ -40,7 +40,7 @@ def think(batch: Any) -> tuple[Any, Any]:
 def snapshot(root: ab.Root) -> list[Any]:
     """Everything a graph holds, by columns alone: reading edges one by one would bring stale values up to date."""
     column, size = root.graph.columns, len(root.graph)
-    values, opinions = (column[name].reshape(size, -1).tolist() for name in ("value", "opinion"))
+    values, evaluations = (column[name].reshape(size, -1).tolist() for name in ("value", "evaluation"))
     edge_values = column["edge_value"].reshape(-1, root.state.game.players)
     nodes = []
     for number in range(size):
@@ -51,7 +51,7 @@ def snapshot(root: ab.Root) -> list[Any]:
             facts = [int(column[name][edge]) for name in ("edge_move", "edge_visits", "edge_child")]
             edges.append([*facts, bool(flags & FROZEN), fresh])
         row = [int(column[name][number]) for name in ("kind", "mover", "visits", "key")]
-        nodes.append([*row, values[number], opinions[number], edges])
+        nodes.append([*row, values[number], evaluations[number], edges])
     return nodes
 
 
@@ -566,16 +566,16 @@ def test_exceptions_among_many_roots(threads, evaluator):
 def test_exceptions_in_an_evaluator(make, settings):
     game, config, trouble = make(), SETTINGS[settings], Trouble()
 
-    def judge(batch: Any) -> Any:
-        trouble("judge")
+    def evaluate(batch: Any) -> Any:
+        trouble("evaluate")
         return think(batch)
 
-    clean = Clean(game, judge, config, streams=2)
+    clean = Clean(game, evaluate, config, streams=2)
     for at in CALLS:
-        searcher = ab.Searcher(game, judge, config, threads=1)
+        searcher = ab.Searcher(game, evaluate, config, threads=1)
         roots = [searcher.root(game.start()) for _ in range(2)]
         searcher.run(roots[0], visits=GOAL // 2)
-        trouble.arm("judge", at, KeyboardInterrupt if at % 3 == 0 else ValueError)
+        trouble.arm("evaluate", at, KeyboardInterrupt if at % 3 == 0 else ValueError)
         error = raised_by(searcher.run, roots, visits=GOAL)
         trouble.disarm()
         if error is not None:
@@ -594,18 +594,18 @@ def test_an_exception_leaves_finished_roots_alone():
     """A root that has reached its goal, or was only evaluated, is no part of another root's accident."""
     game, trouble = RandomGame(seed=2, players=2), Trouble()
 
-    def judge(batch: Any) -> Any:
-        trouble("judge")
+    def evaluate(batch: Any) -> Any:
+        trouble("evaluate")
         return think(batch)
 
-    clean = Clean(game, judge, ab.SearchConfig(), streams=3)
-    searcher = ab.Searcher(game, judge)
+    clean = Clean(game, evaluate, ab.SearchConfig(), streams=3)
+    searcher = ab.Searcher(game, evaluate)
     roots = [searcher.root(game.start()) for _ in range(3)]
     searcher.run(roots[0], visits=20)
     searcher.run(roots[1], visits=0)
     for at in (1, 2, 3):
-        trouble.arm("judge", at)
-        with pytest.raises(ValueError, match="judge failed"):
+        trouble.arm("evaluate", at)
+        with pytest.raises(ValueError, match="evaluate failed"):
             searcher.run(roots, visits=20)
         trouble.disarm()
         assert all(clean.holds(root, stream) for stream, root in enumerate(roots))
@@ -667,16 +667,16 @@ def test_ten_thousand_failures_leak_nothing(kind):
                 raise ValueError("too deep")
             return super().turn(state)
 
-    def judge(batch: Any) -> Any:
-        trouble("judge")
+    def evaluate(batch: Any) -> Any:
+        trouble("evaluate")
         logits, values = think(batch)
         return logits, np.full_like(values, np.nan) if trouble.verb == "nan" else values
 
     game = Short(trouble)
-    searcher = ab.Searcher(game, judge if kind != "verb" else ab.Uniform(), SETTINGS["exact"], threads=1)
+    searcher = ab.Searcher(game, evaluate if kind != "verb" else ab.Uniform(), SETTINGS["exact"], threads=1)
     root = searcher.root(game.start())
     searcher.run(root, simulations=3)
-    trouble.arm({"verb": "deep", "evaluator": "judge", "answer": "nan"}[kind], 1)
+    trouble.arm({"verb": "deep", "evaluator": "evaluate", "answer": "nan"}[kind], 1)
 
     def fail(times: int) -> None:
         for _ in range(times):
@@ -699,11 +699,11 @@ def test_ten_thousand_failures_leak_nothing(kind):
 
 
 def answer(change: Any) -> Any:
-    def judge(batch: Any) -> Any:
+    def evaluate(batch: Any) -> Any:
         logits, values = think(batch)
         return change(logits, values)
 
-    return judge
+    return evaluate
 
 
 def spoil(array: Any, number: float) -> Any:
@@ -737,12 +737,12 @@ def test_bad_answers_of_evaluators(name):
     for good in (0, 1, 5):
         calls = [0]
 
-        def judge(batch: Any, good: int = good, calls: list[int] = calls) -> Any:
+        def evaluate(batch: Any, good: int = good, calls: list[int] = calls) -> Any:
             calls[0] += 1
             logits, values = think(batch)
             return (logits, values) if calls[0] != good + 1 else BAD_ANSWERS[name](logits, values)
 
-        searcher = ab.Searcher(game, judge, threads=1)
+        searcher = ab.Searcher(game, evaluate, threads=1)
         root = searcher.root(game.start().step(1)[0])
         with pytest.raises(EvaluatorError) as caught:
             searcher.run(root, simulations=20)

@@ -10,7 +10,7 @@ from tests.networks import Duet, Network, after, batch_of, lines, seats_of
 
 import anabranch as ab
 from anabranch.errors import EvaluatorError, GameError, UnknownNameError, UsageError
-from anabranch.evaluate.batch import opinions
+from anabranch.evaluate.batch import evaluations
 
 CENTRE = {"width": 3, "height": 3, "cheese": [(1, 1), (0, 2), (2, 0)], "max_turns": 12}
 GAMES: dict[str, tuple[Any, int]] = {  # and the order of their groups
@@ -310,7 +310,7 @@ def test_unlikely_actions_stay_possible():
     assert np.isfinite(logits).all()
     assert logits[0, 0] == pytest.approx(np.log(2 / 8))  # a corner, which two of eight symmetries put first
     assert logits[0, 4] == pytest.approx(-8000.0)  # the middle stays where it is
-    opinions(ab.Symmetric(steep, mode="all"), batch_of([state]))
+    evaluations(ab.Symmetric(steep, mode="all"), batch_of([state]))
 
 
 def test_no_logits_stay_no_logits():

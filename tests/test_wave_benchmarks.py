@@ -51,7 +51,7 @@ def test_strength_has_bars_and_a_table(tmp_path, monkeypatch, capsys):
 
 
 def test_reuse_counts_what_an_evaluator_is_asked():
-    """The graph's count of positions judged is the evaluator's own; a search that keeps asks for less."""
+    """The graph's count of positions evaluated is the evaluator's own; a search that keeps asks for less."""
     reuse = load("reuse")
     network = Network(ab.games.load("connect_four"))
     asked = reuse.play(reuse.largest, None, games=2, visits=20, seed=3, evaluator=network)

@@ -52,7 +52,7 @@ ACCIDENTS: dict[str, tuple[Any, type[BaseException], str]] = {  # what is made o
 }
 
 
-class Judge:
+class ByKey:
     """An evaluator with an accident at its k-th call."""
 
     def __init__(self) -> None:
@@ -110,7 +110,15 @@ def spelled(reference: ab.Reference) -> list[Any]:
             ]
             for edge in node.edges.values()
         ]
-        facts = [node.key, node.visits, node.completed, node.passing, node.pending, node.opinion, list(node.priors)]
+        facts = [
+            node.key,
+            node.visits,
+            node.completed,
+            node.passing,
+            node.pending,
+            node.evaluation and list(node.evaluation.values),
+            list(node.priors),
+        ]
         nodes.append([*facts, list(node.mean), node.exact and node.visits > 0, edges])
     index = sorted(numbers[node] for node in reference.graph.index.values())
     return [nodes, index, list(reference.graph.low), list(reference.graph.high)]
@@ -149,40 +157,40 @@ def assert_goes_on(searcher: ab.Searcher, roots: list[ab.Root], twins: Twins) ->
 def test_a_wave_whose_evaluator_fails_never_was(shape, count):
     """At every call the evaluator gets, for one root and for eight."""
     config = ab.SearchConfig(width=shape[0], depth=shape[1], chance=ab.Chance(exact_up_to=2))
-    game, judge = Round(), Judge()
+    game, evaluate = Round(), ByKey()
     twins = Twins(lambda stream: EngineTwin(game, hashing, config, stream))
     for number, (accident, (_, kind, message)) in enumerate(ACCIDENTS.items()):
         early = (1, 2, 5) if count == 1 else (3,)
         for at in range(1, 100, 1 if count == 1 else 6) if number == SHAPES.index(shape) % 3 else early:
-            searcher = ab.Searcher(game, judge, config, threads=1)
+            searcher = ab.Searcher(game, evaluate, config, threads=1)
             roots = [searcher.root(game.start()) for _ in range(count)]
-            judge.prepare(accident, at)
+            evaluate.prepare(accident, at)
             error = raised_by(searcher.run, roots, visits=GOAL)
             if error is None:
-                assert at > judge.calls, "no accident goes unnoticed"
+                assert at > evaluate.calls, "no accident goes unnoticed"
                 break
             assert type(error) is kind
             assert re.search(message, str(error)), str(error)
             noted(error)
-            judge.prepare("", 0)
+            evaluate.prepare("", 0)
             assert_goes_on(searcher, roots, twins)
 
 
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 def test_the_reference_forgets_a_wave_whose_evaluator_fails(shape):
     config = ab.SearchConfig(width=shape[0], depth=shape[1], chance=ab.Chance(exact_up_to=2))
-    game, judge = Round().interpreted(), Judge()
+    game, evaluate = Round().interpreted(), ByKey()
     twins = Twins(lambda stream: ReferenceTwin(game, hashing, config, stream))
     for at in (1, 2, 3, 6, 9):
         accident = list(ACCIDENTS)[at % len(ACCIDENTS)]
-        reference = ab.Reference(game.start(), judge, config)
-        judge.prepare(accident, at)
+        reference = ab.Reference(game.start(), evaluate, config)
+        evaluate.prepare(accident, at)
         error = raised_by(reference.run, visits=GOAL)
         if error is None:
-            assert at > judge.calls
+            assert at > evaluate.calls
             break
         assert type(error) is ACCIDENTS[accident][1]
-        judge.prepare("", 0)
+        evaluate.prepare("", 0)
         reference.graph.check()
         before, after = twins.at(0, reference.root_visits)
         assert spelled(reference) == before
@@ -370,12 +378,12 @@ def test_ten_thousand_dropped_waves_leak_nothing(kind):
                 raise ValueError("too deep")
             return super().turn(state)
 
-    def judge(batch: Any) -> Any:
+    def evaluate(batch: Any) -> Any:
         return None, np.full((len(batch), 2), np.nan if trouble.verb == "nan" else 0.5)
 
     game = Short(trouble)
     config = ab.SearchConfig(width=4, depth=1 + (kind == "two in flight"), chance=ab.Chance(exact_up_to=2))
-    searcher = ab.Searcher(game, ab.Hashing() if kind == "verb" else judge, config, threads=1)
+    searcher = ab.Searcher(game, ab.Hashing() if kind == "verb" else evaluate, config, threads=1)
     root = searcher.root(game.start())
     searcher.run(root, simulations=3)
     trouble.verb = "deep" if kind == "verb" else "nan"
@@ -399,7 +407,7 @@ def test_ten_thousand_dropped_waves_leak_nothing(kind):
 
 @pytest.mark.parametrize("config", [ab.SearchConfig(max_nodes=1), ab.SearchConfig(width=4, max_nodes=1)])
 def test_dice_that_lead_to_dice_for_ever_are_stopped(config):
-    """Where there is no node for what comes after a move, the walk to a state that can be judged has an end."""
+    """Where there is no node for what comes after a move, the walk to a state that can be evaluated has an end."""
     wheel = chance((1.0, "wheel", [0.0]))
     table_of = table(1, "R", R=decision(0, [0.0], ("wheel", [0.0]), ("end", [1.0])), wheel=wheel, end=OVER)
     game = Explicit(table_of, cycles="bootstrap")

@@ -129,7 +129,7 @@ PEERS = (
         package="imparaai-montecarlo",
         adapter="peers.adapters.imparaai",
         tasks=SINGLE,
-        note="judges every child of an expanded node; rollouts make all children at every ply",
+        note="evaluates every child of an expanded node; rollouts make all children at every ply",
     ),
     Peer(
         name="mctspy",

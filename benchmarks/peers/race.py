@@ -46,7 +46,7 @@ class Outcome:
     ratios: list[float] = field(default_factory=list)  # one a round
     ready: list[float] = field(default_factory=list)  # seconds to the first answer: ours, theirs
     cores: list[float] = field(default_factory=list)  # share of the core: ours, theirs
-    judged: float | None = None  # positions we had judged in a search: fewer than simulations where lines meet or end
+    evaluated: float | None = None  # positions evaluated in a search: fewer than simulations where lines meet or end
     failure: str | None = None
 
     def to_json(self) -> dict[str, Any]:
@@ -79,7 +79,7 @@ def pair(question: Question, peer: Peer, ours: Remote, theirs: Remote, patience:
         ratios=[row[a] / row[b] for row in rates.rounds],
         ready=[ours.ready, theirs.ready],
         cores=[rates.share(ours.name), rates.share(theirs.name)],
-        judged=ours.judged,
+        evaluated=ours.evaluated,
     )
 
 

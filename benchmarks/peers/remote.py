@@ -34,7 +34,7 @@ class Remote:
         self.units = question.units
         self.limit = limit
         self.version: str | None = None
-        self.judged: float | None = None  # positions judged in a search, where it can be told
+        self.evaluated: float | None = None  # positions evaluated in a search, where it can be told
         self.ready = 0.0  # seconds until the first search was done: imports, compilation, that search
         self._title = peer.title
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115 — closed with the process
@@ -57,7 +57,7 @@ class Remote:
         first = self._ask("first search", self.limit + SETTING_UP, do="warm")  # some compile only then
         self.version = made["version"]
         self.ready = made["seconds"] + first["seconds"]
-        self.judged = first["judged"]
+        self.evaluated = first["evaluated"]
         counted = first["counted"]
         if counted is not None and abs(counted - self.units) > question.trees:  # the root's own visit may count or not
             raise FailedError(f"made {counted:,.0f} simulations where {self.units:,.0f} were asked")

@@ -128,15 +128,15 @@ def _task_table(lines: Sequence[Line]) -> str:
 
 
 def _sharing(lines: Sequence[Line], questions: Sequence[Question], like: str) -> str:
-    """Return what sharing saves us: where lines meet or end, a simulation judges no new position."""
+    """Return what sharing saves us: where lines meet or end, a simulation evaluates no new position."""
     saved = []
     for question in questions:
         mine = [line for line in lines if question_of(line) == question and line["like"] == like]
-        judged = next((line["judged"] for line in mine if line.get("judged")), None)
-        if judged is not None and judged < 0.9 * question.units:
-            saved.append(f"{_column(question)}: {judged:,.0f}")
+        evaluated = next((line["evaluated"] for line in mine if line.get("evaluated")), None)
+        if evaluated is not None and evaluated < 0.9 * question.units:
+            saved.append(f"{_column(question)}: {evaluated:,.0f}")
     words = "equal positions are one node"
-    return f"{words}, judged once (nodes of a search, {'; '.join(saved)})" if saved else words
+    return f"{words}, evaluated once (nodes of a search, {'; '.join(saved)})" if saved else words
 
 
 def _ready(lines: Sequence[Line], whose: int) -> str:

@@ -33,7 +33,7 @@ class Worker:
     def warm(self) -> dict[str, Any]:
         """Search once, with whatever is compiled on the way; what was done, by the library's own count."""
         [(seconds, _)] = self.contender.clocks(1)
-        counts = {"counted": self.contender.counted, "judged": self.contender.judged}
+        counts = {"counted": self.contender.counted, "evaluated": self.contender.evaluated}
         return {"seconds": seconds} | {name: None if count is None else count() for name, count in counts.items()}
 
     def clocks(self, calls: int) -> list[measure.Clock]:

@@ -92,7 +92,7 @@ template <std::size_t P>
 inline void refresh_decision(Graph& g, Node& node) {
   const std::size_t players = P ? P : g.players;
   double* mean = doubles_of(&node);
-  const double* opinion = mean + players;
+  const double* evaluation = mean + players;
   const Edge* edge = &g.edge<P>(node.edges);
   const double all = static_cast<std::int32_t>(node.visits);  // N(n) = 1 + Σ N(e); counts stay below 2^31
   if constexpr (P > 0) {
@@ -101,14 +101,14 @@ inline void refresh_decision(Graph& g, Node& node) {
       const double times = static_cast<std::int32_t>(edge->visits);
       for (std::size_t p = 0; p < P; ++p) totals[p] += times * doubles_of(edge)[p];
     }
-    for (std::size_t p = 0; p < P; ++p) mean[p] = (totals[p] + opinion[p]) / all;
+    for (std::size_t p = 0; p < P; ++p) mean[p] = (totals[p] + evaluation[p]) / all;
   } else {
     for (std::size_t p = 0; p < players; ++p) mean[p] = 0.0;
     for (std::uint32_t e = 0; e < node.edge_count; ++e, edge = further(edge, edge_stride<P>(g))) {
       const double times = static_cast<std::int32_t>(edge->visits);
       for (std::size_t p = 0; p < players; ++p) mean[p] += times * doubles_of(edge)[p];
     }
-    for (std::size_t p = 0; p < players; ++p) mean[p] = (mean[p] + opinion[p]) / all;
+    for (std::size_t p = 0; p < players; ++p) mean[p] = (mean[p] + evaluation[p]) / all;
   }
 }
 

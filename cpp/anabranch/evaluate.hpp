@@ -40,7 +40,7 @@ struct RolloutBuffers {
 };
 
 // Logits in [−2, 2) per player and action, values within the returns, from the node's key alone.
-inline void hash_opinion(const NativeEvaluator& evaluator, std::uint64_t key, std::size_t players, std::size_t actions,
+inline void hash_evaluation(const NativeEvaluator& evaluator, std::uint64_t key, std::size_t players, std::size_t actions,
                          double low, double high, double* logits, double* values) {
   for (std::size_t p = 0; p < players; ++p) {
     const std::uint64_t word = fold(fold(evaluator.seed, key), p);

@@ -128,8 +128,8 @@ class Graph {
   std::size_t size() const { return nodes.size(); }
   double* mean(NodeId node) { return nodes.doubles(node); }
   const double* mean(NodeId node) const { return nodes.doubles(node); }
-  double* opinion(NodeId node) { return mean(node) + players; }
-  const double* opinion(NodeId node) const { return mean(node) + players; }
+  double* evaluation(NodeId node) { return mean(node) + players; }
+  const double* evaluation(NodeId node) const { return mean(node) + players; }
   double* value(EdgeId edge) { return edges.doubles(edge); }
   const double* value(EdgeId edge) const { return edges.doubles(edge); }
 

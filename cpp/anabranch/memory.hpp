@@ -1,6 +1,6 @@
-// Opinions kept from before an advance whose visits were forgotten: states, what was said of them, and what follows them.
+// Evaluations kept from before an advance whose visits were forgotten: states, what was said of them, and what follows them.
 //
-// Asked about a state it holds, a search takes the opinion from here; so it does what a search with nothing but a perfect
+// Asked about a state it holds, a search takes the evaluation from here; so it does what a search with nothing but a perfect
 // cache would do. `keep_below` frees what can no longer be reached.
 #pragma once
 
@@ -22,12 +22,12 @@ class Memory {
   bool empty() const { return said_ == 0; }
   std::size_t size() const { return entries_.size(); }
 
-  // The entry of a state there is an opinion about, or kNone.
+  // The entry of a state there is an evaluation of, or kNone.
   std::uint32_t find(const std::byte* record) {
     const std::uint32_t entry = look_up(states_.offer(record));
     return entry != kNone && entries_[entry].said ? entry : kNone;
   }
-  const double* opinion(std::uint32_t entry) const { return entries_[entry].opinion.data(); }
+  const double* evaluation(std::uint32_t entry) const { return entries_[entry].evaluation.data(); }
   const std::vector<float>& priors(std::uint32_t entry) const { return entries_[entry].priors; }
 
   // Take in all that a graph knows.
@@ -40,7 +40,7 @@ class Memory {
       if (node.kind == Kind::decision && node.visits > 0) {
         said_ += !entry.said;
         entry.said = true;
-        entry.opinion.assign(g.opinion(id), g.opinion(id) + players_);
+        entry.evaluation.assign(g.evaluation(id), g.evaluation(id) + players_);
         const std::size_t choices = node.acting == 1 ? node.choices : g.tables[node.choices].ids.size();
         entry.priors.clear();
         if (node.priors != kNone) entry.priors.assign(&g.priors[node.priors], &g.priors[node.priors] + choices);
@@ -104,7 +104,7 @@ class Memory {
 
  private:
   struct Entry {
-    std::vector<double> opinion;
+    std::vector<double> evaluation;
     std::vector<float> priors;  // empty where every choice is equally likely
     std::vector<std::uint32_t> children;
     std::uint64_t hash = 0;

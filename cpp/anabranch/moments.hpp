@@ -2,7 +2,7 @@
 //
 //   decision   M(n) = (Σ_e N(e)·m(e) + U) / (1 + Σ_e N(e)),   V(n) = (Σ_e N(e)·(V(e) + (m(e) − M)²) + (U − M)²) / (1 + Σ_e N(e))
 //   chance     likewise without U, weighted as Q is: by n(o), or by p(o) where all outcomes were enumerated
-//   edge       m(e) = r + d·M(child), V(e) = d²·V(child); u and 0 where frozen, since one opinion tells no variance
+//   edge       m(e) = r + d·M(child), V(e) = d²·V(child); u and 0 where frozen, since one evaluation tells no variance
 //
 // With M2(n) = (U² + Σ N(e)·E[(r + dX)²]) / (1 + ΣN) this is M2 − M², by the law of total variance; written so, nothing
 // cancels and nothing is below 0. M is Q wherever Q is up to date; it is computed anew because a node off the last paths may
@@ -90,11 +90,11 @@ class Moments {
         weights += weight;
       });
       const bool decision = node.kind == Kind::decision;
-      const double opinion = g_.opinion(id)[p];
-      if (decision) mean = (mean + opinion) / (1.0 + weights);
+      const double evaluation = g_.evaluation(id)[p];
+      if (decision) mean = (mean + evaluation) / (1.0 + weights);
       else mean /= weights;
       over_edges([&](double weight, const Spread& found) { variance += weight * (found.variance + square(found.mean - mean)); });
-      if (decision) variance = (variance + square(opinion - mean)) / (1.0 + weights);
+      if (decision) variance = (variance + square(evaluation - mean)) / (1.0 + weights);
       else variance /= weights;
       spreads_[id * g_.players + p] = {mean, variance};
     }

@@ -31,9 +31,9 @@ class Search : public Walker {
     plant(root);
   }
 
-  bool native() const { return judge_.native(); }
-  void set_team(Team* team) { judge_.set_team(team); }
-  bool shares_rollouts() const { return judge_.shares_rollouts(config_.width); }
+  bool native() const { return evaluators_.native(); }
+  void set_team(Team* team) { evaluators_.set_team(team); }
+  bool shares_rollouts() const { return evaluators_.shares_rollouts(config_.width); }
 
   // What counts as the root's visits: Σ N(e), or the completed visits of a chance node.
   std::uint64_t root_visits() const {
@@ -384,7 +384,7 @@ class Search : public Walker {
   // Evaluate all that a wave asks; its rollouts may be shared by a team.
   void answer_natively(Wave& wave) {
     const std::size_t size = graph_.rules.state_size;
-    if (judge_.needs_state()) {
+    if (evaluators_.needs_state()) {
       states_.resize(wave.asked.size() * size);
       keys_.clear();
       for (const Request& request : wave.asked) {
@@ -392,20 +392,20 @@ class Search : public Walker {
         std::copy_n(position_.state(), size, states_.data() + keys_.size() * size);
         keys_.push_back(request.key);
       }
-      judge_.play_all(states_, keys_, draws_);
+      evaluators_.play_all(states_, keys_, draws_);
     }
     wave.logits.clear();
     wave.values.clear();
     wave.wide = 0;
     for (std::size_t i = 0; i < wave.asked.size(); ++i) {
       const double* logits = nullptr;
-      if (judge_.needs_state()) {
+      if (evaluators_.needs_state()) {
         read_state(wave.asked[i]);
-        judge_.finish(position_, i, wave.asked[i].key, draws_);
+        evaluators_.finish(position_, i, wave.asked[i].key, draws_);
       } else {
-        logits = judge_.evaluate(position_, wave.asked[i].key, draws_);
+        logits = evaluators_.evaluate(position_, wave.asked[i].key, draws_);
       }
-      wave.values.insert(wave.values.end(), judge_.values.begin(), judge_.values.end());
+      wave.values.insert(wave.values.end(), evaluators_.values.begin(), evaluators_.values.end());
       if (!logits) continue;
       wave.wide = graph_.players * static_cast<std::size_t>(graph_.rules.actions);
       wave.logits.insert(wave.logits.end(), logits, logits + wave.wide);

@@ -29,7 +29,7 @@ struct Snapshot {
   std::vector<std::uint32_t> visits, parents, edge_counts;
   std::vector<std::uint8_t> has_prior;
   std::vector<std::uint64_t> records;     // hashes of the states
-  std::vector<double> means, opinions;    // P a node
+  std::vector<double> means, evaluations;    // P a node
   // One entry per edge, node by node, in the order they were made.
   std::vector<std::uint32_t> edge_visits, children, moves, repeats;  // `repeats` only where they are counted
   std::vector<double> edge_values;                                   // P an edge
@@ -56,7 +56,7 @@ class Archive {
       g.states.load(id, bytes);
       s.records.push_back(key_of_bytes(bytes, g.rules.state_size));
       append(s.means, g.mean(id), g.players);
-      append(s.opinions, g.opinion(id), g.players);
+      append(s.evaluations, g.evaluation(id), g.players);
       s.has_prior.push_back(node.priors != kNone);
       const bool noised = id == 0 && search.noised();  // noise follows from seed and root number
       if (node.priors != kNone) append(s.priors, noised ? search.clean_.data() : &g.priors[node.priors], prior_count(g, node));
@@ -126,7 +126,7 @@ class Archive {
     const std::size_t nodes = s_.visits.size(), edges = s_.children.size(), players = g_.players;
     require(nodes >= 1 && nodes < kNone && edges < kNone, "there are no nodes, or more than numbers for them");
     require(s_.parents.size() == nodes && s_.edge_counts.size() == nodes && s_.has_prior.size() == nodes &&
-                s_.records.size() == nodes && s_.means.size() == nodes * players && s_.opinions.size() == nodes * players,
+                s_.records.size() == nodes && s_.means.size() == nodes * players && s_.evaluations.size() == nodes * players,
             "the columns of nodes differ in length");
     require(s_.edge_visits.size() == edges && s_.moves.size() == edges && s_.edge_values.size() == edges * players &&
                 s_.repeats.size() == (g_.count_repeats ? edges : 0),
@@ -145,7 +145,7 @@ class Archive {
     std::size_t unused = 0;
     for (std::size_t k = 0; k < s_.free.size(); ++k) unused += std::size_t{s_.free[k]} << k;
     require(unused <= slots && slots + unused < kNone, "there are more unused edges than a search leaves");
-    require(all_finite(s_.means.data(), s_.means.size()) && all_finite(s_.opinions.data(), s_.opinions.size()) &&
+    require(all_finite(s_.means.data(), s_.means.size()) && all_finite(s_.evaluations.data(), s_.evaluations.size()) &&
                 all_finite(s_.edge_values.data(), s_.edge_values.size()),
             "a value is not finite");
     for (std::size_t p = 0; p < players; ++p)
@@ -229,7 +229,7 @@ class Archive {
     const std::size_t players = g_.players;
     const std::uint32_t count = s_.edge_counts[id];
     std::copy_n(&s_.means[id * players], players, g_.mean(id));
-    std::copy_n(&s_.opinions[id * players], players, g_.opinion(id));
+    std::copy_n(&s_.evaluations[id * players], players, g_.evaluation(id));
     check_visits(id);
     g_.nodes[id].visits = s_.visits[id];
     if (s_.has_prior[id] || count > 0) fill_choices(id);
@@ -244,7 +244,7 @@ class Archive {
     require(std::adjacent_find(moves.begin(), moves.end()) == moves.end(), "two edges of a node are the same move");
   }
 
-  // N(n) = 1 + Σ N(e) for a decision with an opinion; chance counts its completed visits, the first of which may draw none
+  // N(n) = 1 + Σ N(e) for a decision with an evaluation; chance counts its completed visits, the first of which may draw none
   // (all outcomes were enumerated) or several.
   void check_visits(NodeId id) {
     Node& node = g_.nodes[id];
@@ -252,8 +252,8 @@ class Archive {
     std::uint64_t walked = 0;
     for (std::size_t e = first_[id]; e < first_[id + 1]; ++e) walked += s_.edge_visits[e];
     const bool decision = node.kind == Kind::decision;
-    require(!s_.has_prior[id] || (decision && visits > 0), "a prior without an opinion");
-    require((decision && visits > 0) || all_zero(g_.opinion(id), g_.players), "an opinion where none was asked");
+    require(!s_.has_prior[id] || (decision && visits > 0), "a prior without an evaluation");
+    require((decision && visits > 0) || all_zero(g_.evaluation(id), g_.players), "an evaluation where none was asked");
     if (node.kind == Kind::over) {
       require(visits == 1 && walked == 0 && s_.edge_counts[id] == 0 && all_zero(g_.mean(id), g_.players), "the end of a game is worth 0");
     } else if (visits == 0) {

@@ -1,6 +1,6 @@
-// One path: walk down to where it ends, ask for opinions, walk back (MODEL sections 5 and 6).
+// One path: walk down to where it ends, ask for evaluations, walk back (MODEL sections 5 and 6).
 //
-// A path is a loop with explicit memory, never a recursion, so depth has no limit and it can pause wherever opinions are
+// A path is a loop with explicit memory, never a recursion, so depth has no limit and it can pause wherever evaluations are
 // needed. Enumerating a chance node lets its chance children be visited first: that is a stack of visits, each with its own
 // stretch of the path. Where waves are searched, a path marks the edges it walks until it is backed up, and waits with those
 // inner visits until its wave has its first answers; a path alone goes straight on.
@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "anabranch/grow.hpp"
-#include "anabranch/judge.hpp"
+#include "anabranch/evaluators.hpp"
 #include "anabranch/memory.hpp"
 #include "anabranch/select.hpp"
 
@@ -25,12 +25,12 @@ class Walker : public Grower {
  public:
   Walker(const Rules& rules, const Config& config, const NativeEvaluator& evaluator, std::uint64_t stream)
       : Grower(rules, config, stream),
-        judge_(evaluator, config_, graph_.rules),
+        evaluators_(evaluator, config_, graph_.rules),
         memory_(graph_.rules),
         chooser_(config_.selector, config_, rules.bounds),
         joint_chooser_(config_.simultaneous, config_, rules.bounds),
         marking_(!config.sequential()),
-        deferred_(marking_ || !judge_.native()) {
+        deferred_(marking_ || !evaluators_.native()) {
     keep_range_ = config.selector.scale == Scale::graph || config.simultaneous.scale == Scale::graph;
   }
 
@@ -150,15 +150,15 @@ class Walker : public Grower {
       wait_for(id, [&] { wave_->asked.push_back({id, graph_.hashes[id], kNone, kNone, {}, {}}); });
       return;
     }
-    if (judge_.needs_state()) load(id);
-    const double* logits = judge_.evaluate(position_, graph_.hashes[id], draws_);
-    settle(id, logits, true, judge_.values.data());
+    if (evaluators_.needs_state()) load(id);
+    const double* logits = evaluators_.evaluate(position_, graph_.hashes[id], draws_);
+    settle(id, logits, true, evaluators_.values.data());
   }
 
-  // Write an opinion into a node: U, Q and the prior over choices. `logits` are [players × actions], or of the only acting
+  // Write an evaluation into a node: U, Q and the prior over choices. `logits` are [players × actions], or of the only acting
   // player alone; nullptr: every choice is equally likely.
   void settle(NodeId id, const double* logits, bool of_all, const double* values) {
-    set_opinion(id, values);
+    set_evaluation(id, values);
     if (logits) {
       load(id);
       const std::uint32_t start = static_cast<std::uint32_t>(graph_.priors.size());
@@ -176,9 +176,9 @@ class Walker : public Grower {
     graph_.nodes[id].visits = 1;
   }
 
-  // Write an opinion from before an advance into a node.
+  // Write an evaluation from before an advance into a node.
   void recall(NodeId id, std::uint32_t entry) {
-    set_opinion(id, memory_.opinion(entry));
+    set_evaluation(id, memory_.evaluation(entry));
     const std::vector<float>& priors = memory_.priors(entry);
     if (!priors.empty()) {
       const std::size_t at = graph_.priors.extend(priors.size());
@@ -198,12 +198,12 @@ class Walker : public Grower {
       graph_.value(e)[p] = static_cast<double>(graph_.reward(e, p)) + discount * (collected[p] + worth[p]);
   }
 
-  Judge judge_;
+  Evaluators evaluators_;
   Memory memory_;
   Chooser chooser_, joint_chooser_;
   Path path_;            // the one in hand
   const bool marking_;   // whether visits may be in flight together
-  const bool deferred_;  // whether opinions come later
+  const bool deferred_;  // whether evaluations come later
   bool keep_range_ = false;
 
   bool opens_at_once(NodeId at) {
@@ -350,7 +350,7 @@ class Walker : public Grower {
     const std::uint32_t place = graph_.add_edge(at, move, position_.rewards.data());
     wave_->added.push(at);
     reaching_ = {at, place};
-    if (!(room && attach(at, place, move))) judge(at, place, move);
+    if (!(room && attach(at, place, move))) evaluate_frozen(at, place, move);
     reaching_.node = kNone;
     return place;
   }
@@ -452,10 +452,10 @@ class Walker : public Grower {
     return children < limit;
   }
 
-  // Opinions
+  // Evaluations
 
-  // Judge the state in hand, which gets no node: walk on through chance by drawing; a known state lends its Q.
-  __attribute__((noinline, cold)) void judge(NodeId at, std::uint32_t place, std::uint32_t move) {
+  // Evaluators the state in hand, which gets no node: walk on through chance by drawing; a known state lends its Q.
+  __attribute__((noinline, cold)) void evaluate_frozen(NodeId at, std::uint32_t place, std::uint32_t move) {
     std::uint64_t hash = offer();
     std::uint64_t key = node_key(hash, at, move);
     Random random{draws_.key(Purpose::freeze, 0, key, graph_.nodes[at].visits + graph_.in_flight(at))};
@@ -486,8 +486,8 @@ class Walker : public Grower {
       wave_->asked.push_back({kNone, key, at, place, {position_.state(), position_.state() + graph_.rules.state_size}, std::move(collected), turn});
       return;
     }
-    judge_.evaluate(position_, key, draws_);
-    freeze(at, place, collected.data(), judge_.values.data());
+    evaluators_.evaluate(position_, key, draws_);
+    freeze(at, place, collected.data(), evaluators_.values.data());
   }
 
   // Note that a node waits for an answer, and who it is to come from; once.
@@ -501,13 +501,13 @@ class Walker : public Grower {
     note();
   }
 
-  void set_opinion(NodeId id, const double* values) {
+  void set_evaluation(NodeId id, const double* values) {
     auto& flags = graph_.nodes[id].flags;
     if (!(flags & kPending) && id < wave_->first_node) wave_->settled.push_back(id);
     if (marking_ && flags & kPending) --awaited_;
     flags &= static_cast<std::uint8_t>(~kPending);
     std::copy_n(values, graph_.players, graph_.mean(id));
-    std::copy_n(values, graph_.players, graph_.opinion(id));
+    std::copy_n(values, graph_.players, graph_.evaluation(id));
   }
 
   // A softmax over legal ids, summed over ids that do the same.

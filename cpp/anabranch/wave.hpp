@@ -11,7 +11,7 @@
 
 namespace anabranch {
 
-// A state that needs an opinion: a node, or (node == kNone) a state without one, whose value an edge will keep frozen.
+// A state that needs an evaluation: a node, or (node == kNone) a state without one, whose value an edge will keep frozen.
 struct Request {
   NodeId node;
   std::uint64_t key;
@@ -69,7 +69,7 @@ struct Wave {
   std::vector<Path> paths;  // the first `count` are in flight; the memory of others is kept for the next time
   std::size_t count = 0;
   std::vector<Request> asked;
-  std::vector<std::pair<NodeId, std::uint32_t>> remembered;  // nodes whose opinion is known from before an advance
+  std::vector<std::pair<NodeId, std::uint32_t>> remembered;  // nodes whose evaluation is known from before an advance
   bool landing = false;  // whether its answers are being used; then nothing else begins before it is backed up
   bool waits = false;  // whether somebody outside was given the questions
   std::vector<double> logits, values;  // the answers, used when the wave lands: waves selected before must not see them

@@ -19,7 +19,7 @@ namespace {
 
 using Doubles = nb::ndarray<const double, nb::c_contig, nb::device::cpu>;
 
-// States that need opinions, copied out of the graphs: they may be looked at while other waves are selected.
+// States that need evaluations, copied out of the graphs: they may be looked at while other waves are selected.
 class Questions {
  public:
   struct Root {
@@ -260,7 +260,7 @@ class Drive {
 }  // namespace
 
 void bind_questions(nb::module_& m) {
-  nb::class_<Questions>(m, "Questions", "States that need opinions, as columns.")
+  nb::class_<Questions>(m, "Questions", "States that need evaluations, as columns.")
       .def("__len__", &Questions::rows)
       .def_prop_ro("records", &Questions::records, nb::sig("def records(self) -> numpy.typing.NDArray[numpy.uint8]"))
       .def_prop_ro("keys", &Questions::keys, nb::sig("def keys(self) -> numpy.typing.NDArray[numpy.uint64]"))
@@ -291,5 +291,5 @@ void bind_questions(nb::module_& m) {
       .def("answer", &Drive::answer, nb::arg("questions"), nb::arg("logits").none(), nb::arg("values"),
            nb::sig("def answer(self, questions: Questions, logits: numpy.typing.NDArray[numpy.float64] | None, "
                    "values: numpy.typing.NDArray[numpy.float64]) -> dict[str, object] | None"),
-           "Give roots the opinions they asked for; a report of what failed.");
+           "Give roots the evaluations they asked for; a report of what failed.");
 }

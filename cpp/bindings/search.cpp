@@ -68,7 +68,7 @@ nb::dict columns(const BoundSearch& s) {
   d["mover"] = field(g.nodes, &Node::mover);
   d["key"] = view(g.hashes, g.hashes.data(), g.hashes.size(), 1, 1);
   d["value"] = doubles(g.nodes, 0, g.players);
-  d["opinion"] = doubles(g.nodes, g.players, g.players);
+  d["evaluation"] = doubles(g.nodes, g.players, g.players);
   d["edge_visits"] = field(g.edges, &Edge::visits);
   d["edge_child"] = field(g.edges, &Edge::child);
   d["edge_move"] = field(g.edges, &Edge::move);

@@ -42,7 +42,7 @@ nb::dict snapshot(BoundSearch& s) {
   d["has_prior"] = owned(std::move(taken.has_prior));
   d["records"] = owned(std::move(taken.records));
   d["means"] = owned(std::move(taken.means), players);
-  d["opinions"] = owned(std::move(taken.opinions), players);
+  d["evaluations"] = owned(std::move(taken.evaluations), players);
   d["edge_visits"] = owned(std::move(taken.edge_visits));
   d["children"] = owned(std::move(taken.children));
   d["moves"] = owned(std::move(taken.moves));
@@ -64,7 +64,7 @@ void restore(BoundSearch& s, const nb::dict& d) {
     given.has_prior = read<std::uint8_t>(d, "has_prior");
     given.records = read<std::uint64_t>(d, "records");
     given.means = read<double>(d, "means");
-    given.opinions = read<double>(d, "opinions");
+    given.evaluations = read<double>(d, "evaluations");
     given.edge_visits = read<std::uint32_t>(d, "edge_visits");
     given.children = read<std::uint32_t>(d, "children");
     given.moves = read<std::uint32_t>(d, "moves");

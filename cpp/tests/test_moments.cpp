@@ -20,7 +20,7 @@ bool near(double a, double b) { return std::abs(a - b) < 1e-12; }
 TEST(variance_is_that_of_all_values_met) {
   const Rules rules = games::ConnectFour::rules();
   Graph g(rules);
-  const auto add = [&g](Kind kind, std::uint32_t visits, double opinion) {
+  const auto add = [&g](Kind kind, std::uint32_t visits, double evaluation) {
     games::ConnectFour::State state{};
     state.stones[0] = static_cast<std::int64_t>(g.size());
     g.states.offer(reinterpret_cast<const std::byte*>(&state));
@@ -28,8 +28,8 @@ TEST(variance_is_that_of_all_values_met) {
     made.kind = kind;
     made.visits = visits;
     const NodeId id = g.add(made, 0);
-    g.opinion(id)[0] = opinion;
-    g.opinion(id)[1] = -opinion;
+    g.evaluation(id)[0] = evaluation;
+    g.evaluation(id)[1] = -evaluation;
     return id;
   };
   const NodeId root = add(Kind::decision, 4, 9.0), child = add(Kind::decision, 3, 1.0), end = add(Kind::over, 1, 0.0);

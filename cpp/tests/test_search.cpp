@@ -327,7 +327,7 @@ TEST(repeated_failures_do_not_make_a_graph_grow) {
 
 // The same waves, once by the engine's own evaluator and once by asking somebody who says the same. Waves given up are begun
 // anew as if they had never been; with several in flight, those begun anew would see others before them.
-TEST(asking_for_opinions_equals_evaluating) {
+TEST(asking_for_evaluations_equals_evaluating) {
   std::uint64_t seed = 100;
   const std::pair<std::uint32_t, std::uint32_t> shapes[] = {{1, 1}, {1, 1}, {3, 1}, {8, 1}, {1, 2}, {4, 3}};
   for (const bool loops : {false, true}) {
@@ -363,7 +363,7 @@ TEST(asking_for_opinions_equals_evaluating) {
           }
           std::vector<double> logits(keys[0].size() * 6), values(keys[0].size() * 2);
           for (std::size_t i = 0; i < keys[0].size(); ++i)
-            hash_opinion(hashing, keys[0][i], 2, 3, config.returns_low, config.returns_high, &logits[i * 6], &values[i * 2]);
+            hash_evaluation(hashing, keys[0][i], 2, 3, config.returns_low, config.returns_high, &logits[i * 6], &values[i * 2]);
           CHECK(asking.questions() == keys[0].size());
           asking.answer(logits.data(), 6, values.data());
           keys.erase(keys.begin());

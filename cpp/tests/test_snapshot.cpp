@@ -36,7 +36,7 @@ struct Made {
 
 bool same(const Snapshot& a, const Snapshot& b) {
   return a.visits == b.visits && a.parents == b.parents && a.edge_counts == b.edge_counts && a.has_prior == b.has_prior &&
-         a.records == b.records && a.means == b.means && a.opinions == b.opinions && a.edge_visits == b.edge_visits &&
+         a.records == b.records && a.means == b.means && a.evaluations == b.evaluations && a.edge_visits == b.edge_visits &&
          a.children == b.children && a.moves == b.moves && a.edge_values == b.edge_values && a.priors == b.priors;
 }
 
@@ -78,7 +78,7 @@ TEST(no_snapshot_crashes_the_engine) {
     const std::vector<std::function<void()>> changes{
         [&] { flip(bad.visits, random); },      [&] { flip(bad.parents, random); },     [&] { flip(bad.edge_counts, random); },
         [&] { flip(bad.has_prior, random); },   [&] { flip(bad.records, random); },     [&] { flip(bad.means, random); },
-        [&] { flip(bad.opinions, random); },    [&] { flip(bad.edge_visits, random); }, [&] { flip(bad.children, random); },
+        [&] { flip(bad.evaluations, random); },    [&] { flip(bad.edge_visits, random); }, [&] { flip(bad.children, random); },
         [&] { flip(bad.moves, random); },       [&] { flip(bad.edge_values, random); }, [&] { flip(bad.priors, random); },
         [&] { bad.visits.pop_back(); },         [&] { bad.children.pop_back(); },       [&] { bad.priors.pop_back(); },
         [&] { bad.free[random % 32] += static_cast<std::uint32_t>(random >> 40); },

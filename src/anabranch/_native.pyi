@@ -249,7 +249,7 @@ def run(searches: Sequence[Search], goals: Sequence[int], seconds: float | None,
     """
 
 class Questions:
-    """States that need opinions, as columns."""
+    """States that need evaluations, as columns."""
 
     def __len__(self) -> int: ...
 
@@ -302,7 +302,7 @@ class Drive:
         """
 
     def answer(self, questions: Questions, logits: numpy.typing.NDArray[numpy.float64] | None, values: numpy.typing.NDArray[numpy.float64]) -> dict[str, object] | None:
-        """Give roots the opinions they asked for; a report of what failed."""
+        """Give roots the evaluations they asked for; a report of what failed."""
 
 def variances(search: Search) -> tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64]]:
     """

@@ -126,14 +126,14 @@ def test_files_are_written_although_nobody_reads_the_output(tmp_path):
 
 
 def test_an_evaluator_of_ones_own_is_called_and_blamed(capsys, tmp_path):
-    path = tmp_path / "judge.py"
-    path.write_text("import numpy as np\ndef judge(batch):\n    return None, np.zeros((len(batch), 2))\n")
-    words = ["analyze", "tic_tac_toe", "--simulations", "50", "--evaluator", f"{path}:judge"]
+    path = tmp_path / "evaluate.py"
+    path.write_text("import numpy as np\ndef evaluate(batch):\n    return None, np.zeros((len(batch), 2))\n")
+    words = ["analyze", "tic_tac_toe", "--simulations", "50", "--evaluator", f"{path}:evaluate"]
     found = analyze(capsys, *words[1:])
     assert visits(found) == ab.search(
         ab.games.load("tic_tac_toe").start(), simulations=50, evaluator=ab.Uniform()
     ).visits[0].tolist()  # fmt: skip
-    path.write_text("def judge(batch):\n    return 1 / 0\n")
+    path.write_text("def evaluate(batch):\n    return 1 / 0\n")
     assert main(words) == GAME
     said = capsys.readouterr().err
     assert "ZeroDivisionError" in said

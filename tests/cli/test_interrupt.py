@@ -116,14 +116,14 @@ def test_ctrl_c_ends_the_server_and_what_is_in_flight(tmp_path):
 
 def test_ctrl_c_ends_the_server_inside_an_evaluator(tmp_path):
     (tmp_path / "stuck.py").write_text(
-        "import time\ndef judge(batch):\n    print('in', flush=True)\n    time.sleep(600)\n"
+        "import time\ndef evaluate(batch):\n    print('in', flush=True)\n    time.sleep(600)\n"
     )
     command = [sys.executable, "-m", "anabranch", "analyze", "--stdio"]
     pipe = subprocess.PIPE
     process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, cwd=tmp_path)
     assert process.stdin is not None
     assert process.stderr is not None
-    request = {"id": 1, "op": "search", "game": "tic_tac_toe", "seconds": 1, "evaluator": "stuck.py:judge"}
+    request = {"id": 1, "op": "search", "game": "tic_tac_toe", "seconds": 1, "evaluator": "stuck.py:evaluate"}
     process.stdin.write(json.dumps(request).encode() + b"\n")
     process.stdin.flush()
     while process.stderr.readline().strip() != b"in":

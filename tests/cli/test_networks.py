@@ -42,8 +42,8 @@ def folder(tmp_path_factory):
     net = ab.nets.make("mlp", game, width=8, layers=1)
     ab.nets.save(made / "net.safetensors", net)
     (made / "net.onnx").write_bytes(linear())
-    (made / "judge.py").write_text(
-        "import anabranch as ab\n\n\ndef judge(batch):\n    return ab.Hashing().evaluate(batch)\n"
+    (made / "evaluate.py").write_text(
+        "import anabranch as ab\n\n\ndef evaluate(batch):\n    return ab.Hashing().evaluate(batch)\n"
     )
     (made / "search.toml").write_text("width = 8\n\n[noise]\nweight = 0.25\n")
     return made
@@ -54,7 +54,7 @@ def inside(folder, monkeypatch):
     monkeypatch.chdir(folder)
 
 
-@pytest.mark.parametrize("name", [*FILES, "judge.py:judge"])
+@pytest.mark.parametrize("name", [*FILES, "evaluate.py:evaluate"])
 def test_analyze_asks_a_file_in_waves(name, capsys):
     """Settings by flags or from TOML: what the command finds is what the library finds."""
     config = ab.SearchConfig(width=8, noise=ab.RootNoise())
@@ -104,7 +104,7 @@ def test_match_and_play_take_a_file(name, capsys, monkeypatch):
         (["match", "connect_four", "random", "random", "--evaluator", "net.onnx"], USAGE, "no agent takes it"),
         (["play", "connect_four", "--agent", "random", "--evaluator", "net.onnx"], USAGE, "no agent takes it"),
         (["analyze", "connect_four", "--evaluator", "net.onnx:thread=2"], USAGE, "Did you mean 'threads'?"),
-        (["analyze", "connect_four", "--evaluator", "judge.py"], USAGE, "which evaluator of judge.py?"),
+        (["analyze", "connect_four", "--evaluator", "evaluate.py"], USAGE, "which evaluator of evaluate.py?"),
         (["analyze", "connect_four", "--set", "width=0"], USAGE, "width must be at least 1"),
         (["analyze", "connect_four", "--set", "widht=8"], USAGE, "Did you mean 'width'?"),
     ],

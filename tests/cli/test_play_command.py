@@ -73,7 +73,7 @@ def test_the_same_move_meets_the_same_answer(play):
     assert len(set(answers)) == 1
 
 
-def test_a_hint_is_the_search_s_opinion(play, first_free):
+def test_a_hint_is_the_search_s_evaluation(play, first_free):
     """With two in a row the search sees the win."""
     lines = play(["tic_tac_toe", "--agent", "search:simulations=300"], ["hint"])
     assert any("300 simulations" in line for line in lines)

@@ -353,11 +353,11 @@ def test_a_reader_who_leaves_ends_it_quietly():
 
 def test_what_rules_and_evaluators_print_is_no_answer(tmp_path):
     (tmp_path / "loud.py").write_text(
-        "import numpy as np\ndef judge(batch):\n    print('noise')\n    return None, np.zeros((len(batch), 2))\n"
+        "import numpy as np\ndef evaluate(batch):\n    print('noise')\n    return None, np.zeros((len(batch), 2))\n"
     )
     talk = Conversation()
     request = {"id": 1, "op": "search", "game": "tic_tac_toe", "simulations": 5}
-    talk.say({**request, "evaluator": f"{tmp_path / 'loud.py'}:judge"})
+    talk.say({**request, "evaluator": f"{tmp_path / 'loud.py'}:evaluate"})
     answers, err, code = talk.end()
     assert (len(answers), code) == (1, 0)
     assert answers[0]["result"]["simulations"] == 5
@@ -366,13 +366,13 @@ def test_what_rules_and_evaluators_print_is_no_answer(tmp_path):
 
 def test_errors_in_rules_and_evaluators_are_theirs_and_the_others_go_on(tmp_path):
     (tmp_path / "bad.py").write_text(
-        "import numpy as np\ndef judge(batch):\n    return 1 / 0\ndef nan(batch):\n"
+        "import numpy as np\ndef evaluate(batch):\n    return 1 / 0\ndef nan(batch):\n"
         "    return None, np.full((len(batch), 2), np.nan)\ndef leave(batch):\n    raise SystemExit(3)\n"
     )
     request = {"op": "search", "game": "tic_tac_toe", "simulations": 5}
     heard: list[dict[str, Any]] = []
     server = Server(lambda line: heard.append(json.loads(line)), workers=1)
-    for number, name in enumerate(["judge", "nan", "leave"]):
+    for number, name in enumerate(["evaluate", "nan", "leave"]):
         asked = {"id": number, **request, "evaluator": f"{tmp_path / 'bad.py'}:{name}"}
         server.take(json.dumps(asked).encode(), number)
     server.take(json.dumps({"id": 3, **request}).encode(), 3)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tests.golden.vectors import Opinions, case_ids, load_case
+from tests.golden.vectors import Evaluations, case_ids, load_case
 
 import anabranch as ab
 from anabranch.games.explicit import EIGHT_NODES, Explicit
@@ -80,7 +80,7 @@ def test_eight_nodes(on_visit, values, search):
         selector=ab.Puct(c_init=1.0, c_log=0.0, epsilon=0.0, scale="none", first_play=ab.FirstPlay.parent()),
         transposition=ab.Transposition(on_visit=on_visit),
     )
-    searched = make(game.start(), Opinions(game), config)
+    searched = make(game.start(), Evaluations(game), config)
     for simulations, visits, value in zip((3, 5, 9, 19), ([1, 2], [2, 3], [4, 5], [4, 15]), values, strict=True):
         result = searched.run(visits=simulations)
         assert result.visits[0].tolist()[:2] == visits

@@ -30,9 +30,9 @@ class Case(NamedTuple):
     expected: dict[str, Any]
 
     @property
-    def evaluator(self) -> Opinions:
+    def evaluator(self) -> Evaluations:
         """The evaluator of the case's table."""
-        return Opinions(self.game)
+        return Evaluations(self.game)
 
 
 @functools.cache
@@ -56,7 +56,7 @@ def load_case(number: int, name: str = "puct", compiled: bool = False) -> Case:
     raise KeyError(number)
 
 
-class Opinions:
+class Evaluations:
     """An evaluator that says what a table says: its U, and the logarithms of its priors.
 
     `logits` is `[B, A]` where all states of a batch have one acting player each, else `[B, P, A]`; ids without a choice
@@ -75,8 +75,8 @@ class Opinions:
         for row, state in enumerate(states):
             assert isinstance(state.turn, tuple), f"only decisions are evaluated, found {state!r}"
             movers.append(state.turn[0])
-            opinion, priors = self.game.opinions[self.game.id_of(state)]
-            values[row] = opinion
+            evaluation, priors = self.game.evaluations[self.game.id_of(state)]
+            values[row] = evaluation
             for seat, prior in zip(state.turn, priors, strict=True):
                 logits[row, seat, : len(prior)] = np.log(prior)
         if any(len(state.turn) > 1 for state in states if isinstance(state.turn, tuple)):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tests.golden.vectors import Opinions
+from tests.golden.vectors import Evaluations
 from tests.tables import OVER, chance, decision, table
 
 import anabranch as ab
@@ -15,7 +15,7 @@ from anabranch.search.reference.walk import Walker
 
 
 def one_visit_each(game):
-    return ab.Reference(game.start(), Opinions(game), ab.SearchConfig())
+    return ab.Reference(game.start(), Evaluations(game), ab.SearchConfig())
 
 
 def test_an_edge_adds_its_rewards_to_the_leaf():
@@ -99,7 +99,7 @@ class RunningAverages(Walked):
     def _back(self, steps, repeated, refreshed):
         self.walked = [node for node, _ in steps]
         leaf = steps[-1][1][0].child
-        collected = list(leaf.opinion or leaf.mean)
+        collected = list(leaf.evaluation.values if leaf.evaluation else leaf.mean)
         for node, (edge,) in reversed(steps):
             self._count_in_flight(node, [edge], -1)
             edge.visits += 1
@@ -116,7 +116,7 @@ def test_running_averages_on_shared_nodes_are_unsound(merge):
         transposition=ab.Transposition(merge=merge),
     )
     stale = 0
-    sound, unsound = (walking_by(kind)(game.start(), Opinions(game), config) for kind in (Walked, RunningAverages))
+    sound, unsound = (walking_by(kind)(game.start(), Evaluations(game), config) for kind in (Walked, RunningAverages))
     for _ in range(30):
         for reference in (sound, unsound):
             reference.run(simulations=1)

@@ -22,16 +22,16 @@ def dice():
     return Explicit(table(1, "roll", (-1.0, 1.0), **nodes, end=OVER)).interpreted()
 
 
-def opinion_of(game):
+def evaluation_of(game):
     """Return an evaluator that says what the table says, without a policy."""
-    return lambda batch: (None, [game.opinions[game.id_of(state)][0] for state in batch.states])
+    return lambda batch: (None, [game.evaluations[game.id_of(state)][0] for state in batch.states])
 
 
 def mean_over_seeds(kind, config, simulations, seeds=800):
     game, values = dice(), []
     for seed in range(seeds):
         settings = ab.SearchConfig(chance=config, seed=seed)
-        values.append(kind(game.start(), opinion_of(game), settings).run(simulations=simulations).value[0])
+        values.append(kind(game.start(), evaluation_of(game), settings).run(simulations=simulations).value[0])
     return float(np.mean(values)), float(np.std(values)) / seeds**0.5
 
 
@@ -82,7 +82,7 @@ def test_redrawing_until_a_stored_outcome_comes_up_is_biased():
         """Return the mean error over a hundred seeds after 16 visits and after 256."""
         game, found = dice(), []
         for seed in range(100):
-            search = kind(game.start(), opinion_of(game), ab.SearchConfig(chance=config, seed=seed))
+            search = kind(game.start(), evaluation_of(game), ab.SearchConfig(chance=config, seed=seed))
             found.append([abs(search.run(visits=visits).value[0] - EXPECTED) for visits in (16, 256)])
         return np.mean(found, axis=0)
 

@@ -56,7 +56,7 @@ class Relabelled(ab.ObjectGame):
         return state.step([int(self.back[actions[seat]]) for seat in seats] if seats else actions[0])
 
 
-class Judge:
+class ByKey:
     """Says of a state of the original game what `Hashing` says, wherever its actions are called something else."""
 
     def evaluate(self, batch):
@@ -73,8 +73,8 @@ def test_permuting_actions_permutes_results(seed):
     """Names of actions do not matter: where no scores tie, visits follow the relabelling exactly."""
     game = RandomGame(seed=seed, players=2, layers=3, chance=0.0, simultaneous=0.2).interpreted()
     order = np.random.default_rng(seed).permutation(game.actions)
-    plain = ab.Reference(game.start(), Judge()).run(simulations=150)
-    other = ab.Reference(Relabelled(game, order).start(), Judge()).run(simulations=150)
+    plain = ab.Reference(game.start(), ByKey()).run(simulations=150)
+    other = ab.Reference(Relabelled(game, order).start(), ByKey()).run(simulations=150)
     assert other.visits[:, order].tolist() == plain.visits.tolist()
     assert other.value.tolist() == plain.value.tolist()
 

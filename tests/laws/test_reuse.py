@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from tests.faults import Rounds, Trouble
-from tests.laws.test_waves import GAMES, judge
+from tests.laws.test_waves import GAMES, evaluate
 from tests.test_searcher import same_graph, snapshot
 
 import anabranch as ab
@@ -20,7 +20,7 @@ from anabranch.search.maths.policies import forced_visits
 from anabranch.search.maths.root_noise import noised_priors
 
 
-def judge_objects(batch: Any) -> tuple[Any, Any]:
+def evaluate_objects(batch: Any) -> tuple[Any, Any]:
     """The same for states that are tuples of numbers: node keys of object games depend on the way there."""
     words = np.array([[(3 * n + 1) * x for n, x in enumerate(state.data)] for state in batch.states]).sum(1)
     angles = words[:, None] + np.arange(batch.game.players * (batch.game.actions + 1))
@@ -32,7 +32,7 @@ def judge_objects(batch: Any) -> tuple[Any, Any]:
 class Counting:
     """An evaluator that counts the rows it is asked about."""
 
-    def __init__(self, evaluator: Any = judge) -> None:
+    def __init__(self, evaluator: Any = evaluate) -> None:
         self.evaluator, self.rows = evaluator, 0
 
     def evaluate(self, batch: Any) -> tuple[Any, Any]:
@@ -74,7 +74,7 @@ def test_kept_evaluations_are_a_perfect_cache(name, width):
     """Over whole games, visit for visit; and the evaluator is asked about fewer states than by who keeps nothing."""
     game: Any = Rounds(Trouble()) if name == "objects" else GAMES[name]()
     config = ab.SearchConfig(width=width, depth=1 + width // 6, noise=ab.RootNoise(), seed=width)
-    think = judge_objects if name == "objects" else judge
+    think = evaluate_objects if name == "objects" else evaluate
     kept, forgotten = Counting(think), Counting(think)
     one = ab.Searcher(game, kept, config, threads=1)
     other = ab.Searcher(game, ab.Cached(think), config, threads=1)
@@ -127,7 +127,7 @@ def test_a_kept_graph_is_what_was_below(name, merge):
         **GAMES,
     }[name]()
     config = ab.SearchConfig(width=3, transposition=ab.Transposition(merge=merge))
-    searcher = ab.Searcher(game, judge, config, threads=1)
+    searcher = ab.Searcher(game, evaluate, config, threads=1)
     root = searcher.root(game.start())
     dice = np.random.default_rng(7)
     known = 0
@@ -186,7 +186,7 @@ def test_moves_by_another_name():
     """In PyRat a move into a wall is the same as staying: the root moves on along the edge that both share."""
     game = ab.games.load("pyrat", preset="open5")
     state = game.start()
-    searcher = ab.Searcher(game, judge, ab.SearchConfig(width=4), threads=1)
+    searcher = ab.Searcher(game, evaluate, ab.SearchConfig(width=4), threads=1)
     named = [[(a, ids[0]) for ids in state.choices(seat).values() for a in ids[1:]] for seat in (0, 1)]
     assert all(named), "a corner has walls"
     for (one, stands), (two, stands_two) in zip(*named, strict=False):
@@ -196,7 +196,7 @@ def test_moves_by_another_name():
         roots[1].advance((stands, stands_two))
         assert len(roots[0].graph) > 1
         assert same_graph(snapshot(roots[0]), snapshot(roots[1]))
-        reference = ab.Reference(state, judge, ab.SearchConfig(width=4))
+        reference = ab.Reference(state, evaluate, ab.SearchConfig(width=4))
         reference.run(simulations=200)
         reference.advance((one, two))
         assert len(reference.graph) == len(roots[0].graph)
@@ -206,7 +206,7 @@ def test_moves_by_another_name():
 def test_to_states_nobody_visited_and_to_the_end(keep):
     """Without a single simulation, through chance, joint choices and single ones, until the game is over."""
     for game in (GAMES["pig"](), GAMES["goofspiel"](), Rounds(Trouble())):
-        searcher = ab.Searcher(game, judge, threads=1)
+        searcher = ab.Searcher(game, evaluate, threads=1)
         root = searcher.root(game.start())
         dice = np.random.default_rng(3)
         moves = 0
@@ -232,8 +232,8 @@ def test_moves_nobody_may_make():
         (Rounds(Trouble()), [0, 3, (1, 1, 1)]),
     ):
         config = ab.SearchConfig(width=3, noise=ab.RootNoise())
-        searcher = ab.Searcher(game, judge, config, threads=1)
-        root, reference = searcher.root(game.start()), ab.Reference(game.start(), judge, config)
+        searcher = ab.Searcher(game, evaluate, config, threads=1)
+        root, reference = searcher.root(game.start()), ab.Reference(game.start(), evaluate, config)
         searcher.run(root, simulations=20)
         reference.run(simulations=20)
         before, priors = snapshot(root), root.native.root_priors()
@@ -258,7 +258,7 @@ def test_a_root_does_not_move_while_it_is_searched():
             root.advance(3)
         except UsageError as error:
             errors.append(str(error))
-        return judge(batch)
+        return evaluate(batch)
 
     searcher = ab.Searcher(game, meddle, ab.SearchConfig(width=4, depth=2))
     root = searcher.root(game.start())
@@ -276,7 +276,7 @@ def test_noise_is_a_function_of_seed_stream_and_root_number():
     game = GAMES["connect_four"]()
 
     def priors(seed: int) -> list[Any]:
-        searcher = ab.Searcher(game, judge, ab.SearchConfig(noise=ab.RootNoise(), seed=seed), threads=2)
+        searcher = ab.Searcher(game, evaluate, ab.SearchConfig(noise=ab.RootNoise(), seed=seed), threads=2)
         roots = [searcher.root(game.start()) for _ in range(256)]
         rows = []
         for _ in range(3):
@@ -303,8 +303,8 @@ def test_noise_is_a_function_of_seed_stream_and_root_number():
 def test_more_of_the_same_search_keeps_its_noise():
     """Noise is drawn once for a root number, however often the root is run; and by hand it is (1 - x)·P + x·Dir."""
     game = GAMES["goofspiel"]()
-    searcher = ab.Searcher(game, judge, ab.SearchConfig(noise=ab.RootNoise(weight=0.5), seed=4), threads=1)
-    quiet = ab.Searcher(game, judge, ab.SearchConfig(seed=4), threads=1)
+    searcher = ab.Searcher(game, evaluate, ab.SearchConfig(noise=ab.RootNoise(weight=0.5), seed=4), threads=1)
+    quiet = ab.Searcher(game, evaluate, ab.SearchConfig(seed=4), threads=1)
     state = game.start()
     while state.turn == ab.CHANCE:
         state = state.step(state.outcomes()[0][0])[0]
@@ -320,8 +320,8 @@ def test_more_of_the_same_search_keeps_its_noise():
 
 def test_who_does_not_explore_has_neither_noise_nor_forced_visits():
     game = GAMES["connect_four"]()
-    plain = ab.Searcher(game, judge, ab.SearchConfig(), threads=1)
-    loud = ab.Searcher(game, judge, ab.SearchConfig(noise=ab.RootNoise(), forced=ab.ForcedPlayouts()), threads=1)
+    plain = ab.Searcher(game, evaluate, ab.SearchConfig(), threads=1)
+    loud = ab.Searcher(game, evaluate, ab.SearchConfig(noise=ab.RootNoise(), forced=ab.ForcedPlayouts()), threads=1)
     (expected,) = plain.run(plain.root(game.start()), simulations=100)
     root = loud.root(game.start())
     root.explores = False
@@ -362,11 +362,11 @@ def test_clean_priors_return_when_the_root_moves_on(engine):
         """Return the priors of the same state as the root, before and after a walk around, and searched in between."""
         root: Any
         if engine:
-            searcher = ab.Searcher(game, judge, config, threads=1)
+            searcher = ab.Searcher(game, evaluate, config, threads=1)
             root = searcher.root(game.start())
             results = [searcher.run(root, simulations=30)[0]]
         else:
-            root = ab.Reference(game.start(), judge, config)
+            root = ab.Reference(game.start(), evaluate, config)
             results = [root.run(simulations=30)]
         nodes = len(root.graph)
         for _ in range(3):
@@ -394,7 +394,7 @@ def test_forced_playouts(name):
     game = GAMES[name]()
     for k in (0.5, 2.0, 8.0):
         config = ab.SearchConfig(forced=ab.ForcedPlayouts(k=k), noise=ab.RootNoise(), seed=int(8 * k))
-        searcher = ab.Searcher(game, judge, config, threads=1)
+        searcher = ab.Searcher(game, evaluate, config, threads=1)
         root = searcher.root(game.start())
         (result,) = searcher.run(root, visits=0)
         legal, forced = result.state.legal(0), 0
@@ -411,7 +411,7 @@ def test_forced_playouts(name):
         if k <= 2.0:  # nothing new was tried for long
             least = forced_visits(prior, 300.0, k)
             assert all(n == 0 or n >= least[at] - 1.0 for at, n in enumerate(result.visits[0, legal]))
-        plain = ab.Searcher(game, judge, ab.SearchConfig(noise=ab.RootNoise(), seed=int(8 * k)), threads=1)
+        plain = ab.Searcher(game, evaluate, ab.SearchConfig(noise=ab.RootNoise(), seed=int(8 * k)), threads=1)
         (free,) = plain.run(plain.root(game.start()), visits=300)
         assert free.prior.tolist() == result.prior.tolist()
         assert free.visits.tolist() != result.visits.tolist()
@@ -423,7 +423,7 @@ def test_the_playout_cap_decides_by_seed_stream_and_root_number():
     config = ab.SearchConfig(cap=ab.PlayoutCap(full=6, fast=2, chance=0.25), noise=ab.RootNoise(), seed=9)
 
     def played() -> list[Any]:
-        searcher = ab.Searcher(game, judge, config, threads=2)
+        searcher = ab.Searcher(game, evaluate, config, threads=2)
         roots = [searcher.root(game.start()) for _ in range(300)]
         rows = []
         for _ in range(2):
@@ -445,7 +445,7 @@ def test_the_playout_cap_decides_by_seed_stream_and_root_number():
 def test_a_graph_whose_root_moved_on_says_so():
     """A result stays what it was and can be printed; what was only in the graph is gone with it."""
     game = GAMES["connect_four"]()
-    searcher = ab.Searcher(game, judge, threads=1)
+    searcher = ab.Searcher(game, evaluate, threads=1)
     root = searcher.root(game.start())
     (result,) = searcher.run(root, simulations=30)
     visits, action = result.visits.tolist(), result.action

@@ -28,7 +28,7 @@ GAMES = {
 SHAPES = [(1, 1), (3, 1), (8, 1), (4, 2), (5, 3)]  # width and depth
 
 
-def judge(batch: Any) -> tuple[Any, Any]:
+def evaluate(batch: Any) -> tuple[Any, Any]:
     """A network in Python: every row is a function of its own state."""
     return ab.Hashing(7).evaluate(batch)
 
@@ -44,7 +44,7 @@ class InGroups:
         parts = {}
         for start in reversed(starts):
             rows = Rows(batch, range(start, min(start + self.size, len(batch))))
-            logits, values = judge(rows)
+            logits, values = evaluate(rows)
             if batch.joint and not rows.joint:  # a group of its own may have one acting player everywhere
                 whole = np.zeros((len(rows), batch.game.players, batch.game.actions))
                 whole[np.arange(len(rows)), rows.movers] = logits
@@ -74,11 +74,11 @@ def test_results_depend_on_seed_width_and_depth_alone(name, shape):
     """Not on threads, nor on a cache, nor on which rows and which roots are asked about together."""
     game = GAMES[name]()
     config = ab.SearchConfig(width=shape[0], depth=shape[1], seed=5, noise=ab.RootNoise())
-    expected = searched(game, judge, config)
-    others = [searched(game, judge, config, threads=threads) for threads in (2, 4, 8)]
-    others.append(searched(game, judge, config, alone=True))
+    expected = searched(game, evaluate, config)
+    others = [searched(game, evaluate, config, threads=threads) for threads in (2, 4, 8)]
+    others.append(searched(game, evaluate, config, alone=True))
     others.append(searched(game, InGroups(3), config, threads=2))
-    others.append(searched(game, ab.Cached(judge), config, threads=2))
+    others.append(searched(game, ab.Cached(evaluate), config, threads=2))
     for graphs in others:
         assert all(same_graph(a, b) for a, b in zip(expected, graphs, strict=True))
     assert not same_graph(expected[0], expected[1]), "streams have noise of their own"
@@ -89,7 +89,7 @@ def test_width_and_depth_do_change_what_is_found():
     game = GAMES["connect_four"]()
     graphs = []
     for width, depth in SHAPES:
-        searcher = ab.Searcher(game, judge, ab.SearchConfig(width=width, depth=depth), threads=1)
+        searcher = ab.Searcher(game, evaluate, ab.SearchConfig(width=width, depth=depth), threads=1)
         root = searcher.root(game.start())
         searcher.run(root, simulations=200)
         graphs.append(snapshot(root))
@@ -159,7 +159,9 @@ def test_a_wave_equals_its_paths_backed_up_one_at_a_time(settings, width):
             if reference.root.kind is not Kind.OVER:
                 assert len(paths) == width
             for node in reference.graph.nodes:  # as after the answers, before the first backup
-                edges, node.completed, node.mean = known.get(node, ([], 0, list(node.opinion or node.mean)))
+                edges, node.completed, node.mean = known.get(
+                    node, ([], 0, list(node.evaluation.values if node.evaluation else node.mean))
+                )
                 for edge in node.edges.values():
                     edge.visits = edge.repeats = 0
                 for edge, visits, repeats in edges:
@@ -191,7 +193,7 @@ def asked_and_told(searcher: ab.Searcher, roots: Any, simulations: int) -> int:
             waiting.append(batch)
             most = max(most, len(waiting))
         if batch is None or len(waiting) == searcher.config.depth:
-            searcher.tell(*judge(waiting.pop(0)))
+            searcher.tell(*evaluate(waiting.pop(0)))
         batch = searcher.ask()
     return most
 
@@ -201,7 +203,7 @@ def test_asking_and_telling_is_running(shape):
     """By hand, with one, two and three batches open: the same graphs, the same numbers of simulations."""
     for game in (GAMES["goofspiel"](), GAMES["pig"](), Rounds(Trouble())):
         config = ab.SearchConfig(width=shape[0], depth=shape[1], noise=ab.RootNoise(), forced=ab.ForcedPlayouts())
-        by_hand, by_itself = (ab.Searcher(game, judge, config, threads=1) for _ in range(2))
+        by_hand, by_itself = (ab.Searcher(game, evaluate, config, threads=1) for _ in range(2))
         mine, its = ([s.root(game.start()) for _ in range(3)] for s in (by_hand, by_itself))
         assert asked_and_told(by_hand, mine, 50) == shape[1]
         results = by_itself.run(its, simulations=50)
@@ -214,7 +216,7 @@ def test_asking_and_telling_is_running(shape):
 def test_what_cannot_be_asked_or_told():
     """Misuse is an error that says what to do; wrong answers end the search, and graphs are as before the waves."""
     game = GAMES["connect_four"]()
-    searcher = ab.Searcher(game, judge, ab.SearchConfig(width=4, depth=2), threads=1)
+    searcher = ab.Searcher(game, evaluate, ab.SearchConfig(width=4, depth=2), threads=1)
     root = searcher.root(game.start())
     searcher.run(root, visits=8)
     before = snapshot(root)
@@ -250,7 +252,7 @@ def test_what_cannot_be_asked_or_told():
         with pytest.raises(EvaluatorError):
             searcher.tell(*wrong)
         with pytest.raises(UsageError, match="nothing was asked"):
-            searcher.tell(*judge(second))
+            searcher.tell(*evaluate(second))
         assert not root.native.in_flight
         assert same_graph(snapshot(root), before)
     searcher.ask(root, simulations=8)

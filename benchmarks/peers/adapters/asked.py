@@ -12,7 +12,7 @@ from peers.adapters.ours import search
 from peers.questions import Question
 
 
-class NoOpinion:
+class NoEvaluation:
     """Value 0, and either no logits or those of a uniform policy; made once for each batch size."""
 
     def __init__(self, actions: int, logits: bool) -> None:
@@ -31,5 +31,5 @@ class NoOpinion:
 def make(question: Question, variant: str) -> Contender:
     """Return our search of all trees; `variant` is "none" or "zeros", the logits it is told."""
     game = ab.games.load(question.game)
-    evaluator = NoOpinion(game.actions, variant == "zeros")
+    evaluator = NoEvaluation(game.actions, variant == "zeros")
     return search(f"anabranch, {variant}", game, evaluator, question.simulations, trees=question.trees)

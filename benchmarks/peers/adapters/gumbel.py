@@ -1,4 +1,4 @@
-"""The package gumbel-mcts: its PUCT over many trees, rules in Numba, leaves judged by a torch call a wave."""
+"""The package gumbel-mcts: its PUCT over many trees, rules in Numba, leaves evaluated by a torch call a wave."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class ConnectFour:
     fast_step, get_valid_mask = staticmethod(drop), staticmethod(open_columns)
 
 
-class NoOpinion:
+class NoEvaluation:
     """A model with a uniform policy and value 0, made once for each batch size."""
 
     def __init__(self, actions: int) -> None:
@@ -90,7 +90,7 @@ def make(question: Question, variant: str) -> Contender:
     games = list(range(question.trees))
     boards = np.zeros((question.trees, *logic.BOARD_SHAPE), np.int8)
     players = np.ones(question.trees, np.int8)
-    model = NoOpinion(logic.NUM_ACTIONS)
+    model = NoEvaluation(logic.NUM_ACTIONS)
 
     def call() -> None:
         trees.reset()
@@ -99,6 +99,6 @@ def make(question: Question, variant: str) -> Contender:
 
     def counted() -> float:
         visits = trees.storage.visit_counts[trees.storage.root_indices[games]]
-        return float(visits.sum() - question.trees)  # it counts judging the root as a visit
+        return float(visits.sum() - question.trees)  # it counts evaluating the root as a visit
 
     return Contender("gumbel-mcts", call, question.units, counted=counted)

@@ -20,7 +20,7 @@ def node_of(state: Any) -> Any:
 
 
 def make(question: Question, variant: str) -> Contender:
-    """Return its search: with rollouts, or with an expert's opinion (a uniform policy, value 0)."""
+    """Return its search: with rollouts, or with an expert's evaluation (a uniform policy, value 0)."""
     start = starts(question)
     expert = question.evaluator == "uniform"
 

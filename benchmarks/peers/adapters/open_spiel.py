@@ -83,7 +83,7 @@ class PlainBoard(pyspiel.State):  # type: ignore[misc]
 pyspiel.register_game(PLAIN, PlainGame)
 
 
-class NoOpinion:
+class NoEvaluation:
     """Its evaluator with a uniform prior and value 0: the cost left is the search's."""
 
     def evaluate(self, state: Any) -> Any:
@@ -99,10 +99,10 @@ class NoOpinion:
 def python_bot(name: str, game: Any, simulations: int, evaluator: str, policy: str) -> Contender:
     """Return the bot written in Python, on a new tree each time."""
     random = np.random.RandomState
-    opinions = mcts.RandomRolloutEvaluator(1, random(1)) if evaluator == "rollout" else NoOpinion()
+    evaluations = mcts.RandomRolloutEvaluator(1, random(1)) if evaluator == "rollout" else NoEvaluation()
     rule = {"PUCT": mcts.SearchNode.puct_value, "UCT": mcts.SearchNode.uct_value}[policy]
     bot = mcts.MCTSBot(
-        game, EXPLORATION, simulations, opinions, solve=False, random_state=random(2), child_selection_fn=rule
+        game, EXPLORATION, simulations, evaluations, solve=False, random_state=random(2), child_selection_fn=rule
     )
     return _searched(name, bot, game, simulations)
 

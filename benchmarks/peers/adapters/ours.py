@@ -59,10 +59,10 @@ def search(
     def counted() -> float:
         return float(sum(sum(result.visits[0]) for result in found))
 
-    def judged() -> float:
+    def evaluated() -> float:
         return float(sum(result.nodes for result in found))  # the ends among them cost no rollout
 
-    return Contender(name, call, float(simulations * trees), counted=counted, judged=judged)
+    return Contender(name, call, float(simulations * trees), counted=counted, evaluated=evaluated)
 
 
 def make(question: Question, variant: str) -> Contender:

@@ -108,7 +108,7 @@ class Command(SearchFlags, GameFlags):
         budget, config = self.budget(), self.settings()
         with progress(f"loading {self.game}"):  # which may compile
             game = self.load()
-            evaluator = self.judge(game)
+            evaluator = self.evaluator_for(game)
             try:
                 state = play_moves(game.start(config.seed), self.moves)
             except IllegalActionError as error:  # of a game's rules it would be their fault; here it is a slip

@@ -43,7 +43,7 @@ class Command(GameFlags):
         arg(
             help_behavior_hint="",
             metavar="NAME",
-            help=f"who judges positions for agents that search and name nobody: {EVALUATORS}",
+            help=f"who evaluates positions for agents that search and name nobody: {EVALUATORS}",
         ),
     ] = None
     games: Annotated[

@@ -39,7 +39,7 @@ class Command(GameFlags):
         arg(
             help_behavior_hint="",
             metavar="NAME",
-            help=f"who judges positions for an agent that searches and names nobody: {EVALUATORS}",
+            help=f"who evaluates positions for an agent that searches and names nobody: {EVALUATORS}",
         ),
     ] = None
     seat: Annotated[int, arg(help="where you sit; 0 moves first in most games")] = 0

@@ -36,7 +36,7 @@ class SearchFlags:
         str,
         arg(
             metavar="NAME",
-            help=f"who judges positions: {EVALUATORS}",
+            help=f"who evaluates positions: {EVALUATORS}",
         ),
     ] = "rollout"
     config: Annotated[
@@ -71,7 +71,7 @@ class SearchFlags:
         made = from_pairs(self.set, base=from_toml(self.config) if self.config else None)
         return made if self.seed is None else dataclasses.replace(made, seed=self.seed)
 
-    def judge(self, game: Game) -> Any:
+    def evaluator_for(self, game: Game) -> Any:
         """Return the evaluator; a network that was made for another game is refused."""
         from anabranch.evaluate.load import load
 

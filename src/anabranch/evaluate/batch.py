@@ -22,7 +22,7 @@ Answer: TypeAlias = tuple[Any, Any]
 
 @dataclass(frozen=True)
 class Batch:
-    """Decision states that need an opinion. Everything but `states` is made when first asked for."""
+    """Decision states that need an evaluation. Everything but `states` is made when first asked for."""
 
     states: Sequence[State]
     keys: Sequence[int]  # the node key of each state
@@ -119,7 +119,7 @@ def _is_torch_module(given: Any) -> bool:
 
 
 @dataclass(frozen=True)
-class Opinion:
+class Evaluation:
     """What an evaluator thinks of one state: logits over action ids per acting player (None: uniform), and values."""
 
     logits: tuple[Floats, ...] | None
@@ -170,15 +170,15 @@ def _check_masks(batch: Batch, logits: Floats) -> None:
                 _refuse(batch, f"logits of player {seat}", bad[None, :], row)
 
 
-def opinions(evaluator: Evaluator, batch: Batch) -> list[Opinion]:
-    """Ask an evaluator; one checked opinion per state."""
+def evaluations(evaluator: Evaluator, batch: Batch) -> list[Evaluation]:
+    """Ask an evaluator; one checked evaluation per state."""
     logits, values = answers(evaluator, batch)
     made = []
     for row, seats in enumerate(batch.seats):
         mine = None
         if logits is not None:
             mine = tuple(logits[row, seat] if logits.ndim == 3 else logits[row] for seat in seats)
-        made.append(Opinion(mine, values[row].tolist()))
+        made.append(Evaluation(mine, values[row].tolist()))
     return made
 
 

@@ -90,10 +90,10 @@ def rollout(state: State, random: Random, max_depth: int) -> Floats:
 class Hashing:
     """Pseudo-random logits and values made from the node's key: a network-shaped evaluator that costs nothing.
 
-    Logits lie in [−2, 2), values within the game's returns; equal states get equal opinions in every process.
+    Logits lie in [−2, 2), values within the game's returns; equal states get equal evaluations in every process.
     """
 
-    seed: Annotated[int, "another seed, other opinions"] = 0
+    seed: Annotated[int, "another seed, other evaluations"] = 0
 
     def evaluate(self, batch: Batch) -> tuple[Floats, Floats]:
         game = batch.states[0].game

@@ -1,4 +1,4 @@
-"""A network as an evaluator, whatever computes it: what players see goes in, opinions in seat order come out."""
+"""A network as an evaluator, whatever computes it: what players see goes in, evaluations in seat order come out."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class NetworkEvaluator(ABC):
     """What networks share. One says what its rows are worth in `run`; the rest is here.
 
     Where one player acts, a row is what that player sees. Where players choose at once, a network is asked once for
-    each acting player, who gets the logits; each of them has an opinion of everybody's value, and the position's is
+    each acting player, who gets the logits; each of them values everybody, and the position's is
     their mean.
     """
 
@@ -34,7 +34,7 @@ class NetworkEvaluator(ABC):
         """Return (logits `[N, A]`, values) of N observations."""
 
     def check(self, game: Game) -> None:
-        """Raise an error that says why this network cannot judge a game; asked once, before the first batch."""
+        """Raise an error that says why this network cannot evaluate a game; asked once, before the first batch."""
         del game
 
     def evaluate(self, batch: Batch) -> tuple[Any, Any]:

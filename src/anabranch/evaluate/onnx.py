@@ -101,7 +101,7 @@ class Onnx(NetworkEvaluator):
 
     @property
     def name(self) -> str:
-        """What the same opinions are called everywhere, and what `evaluate.load` reads: the file and a hash."""
+        """What this network is called everywhere, and what `evaluate.load` reads: the file and a hash."""
         told = [f"sha256={self.sha256}"]
         if self.threads != 1:
             told.append(f"threads={self.threads}")

@@ -95,12 +95,12 @@ def quantise(
     before = Onnx(data, threads=threads)
     before.check(game)
     found = random_positions(game, positions, seed)
-    # Every other one: both halves see all stages of play. A game with a single position is judged on that.
-    calibration, judged = found.rows(slice(0, None, 2)), found.rows(slice(1, None, 2))
-    judged = judged if len(judged) else calibration
+    # Every other one: both halves see all stages of play. A game with a single position is measured on that.
+    calibration, measured = found.rows(slice(0, None, 2)), found.rows(slice(1, None, 2))
+    measured = measured if len(measured) else calibration
     small = sealed(_convert(data, before.input_name, calibration))
     after = Onnx(small, threads=threads)
-    report = _compare(before, after, judged, game, len(data), len(small))
+    report = _compare(before, after, measured, game, len(data), len(small))
     misses = report.misses(bound)
     if misses:
         raise AccuracyError(f"{Path(path).name} in eight bits is too far from itself: {'; '.join(misses)}", report)
@@ -162,23 +162,23 @@ def _quiet() -> Iterator[None]:
         logger.removeFilter(other)
 
 
-def _compare(before: Onnx, after: Onnx, judged: Positions, game: Game, bytes_before: int, size: int) -> Accuracy:
-    chunks = _chunks(judged.observations)
+def _compare(before: Onnx, after: Onnx, measured: Positions, game: Game, bytes_before: int, size: int) -> Accuracy:
+    chunks = _chunks(measured.observations)
     (logits, values), (logits8, values8) = (_answers(network, chunks) for network in (before, after))
-    policy, policy8 = (log_softmax(each, judged.legal) for each in (logits, logits8))
-    divergence = np.where(judged.legal, np.exp(policy) * (policy - policy8), 0.0).sum(axis=1)
-    best, best8 = (np.where(judged.legal, each, -np.inf).argmax(axis=1) for each in (logits, logits8))
+    policy, policy8 = (log_softmax(each, measured.legal) for each in (logits, logits8))
+    divergence = np.where(measured.legal, np.exp(policy) * (policy - policy8), 0.0).sum(axis=1)
+    best, best8 = (np.where(measured.legal, each, -np.inf).argmax(axis=1) for each in (logits, logits8))
     low, high = game.returns
     error = np.abs(values - values8) / (max(high - low, 1e-12) / 2.0)
     seconds, seconds8 = _times(before, after, chunks)
     return Accuracy(
-        positions=len(judged),
+        positions=len(measured),
         policy_kl_mean=float(divergence.mean()),
         policy_kl_max=float(divergence.max()),
         value_error_mean=float(error.mean()),
         value_error_max=float(error.max()),
         top1=float((best == best8).mean()),
-        positions_per_second=len(judged) / seconds8,
+        positions_per_second=len(measured) / seconds8,
         speed=seconds / seconds8,
         bytes=size,
         bytes_before=bytes_before,

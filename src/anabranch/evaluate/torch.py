@@ -74,7 +74,7 @@ class Torch(NetworkEvaluator):
             here = shape_of(game)
             there = (shape.observation, shape.actions, shape.players)
             if there != (here.observation, here.actions, here.players):
-                raise DataError(f"{self} was made for {_told(shape)}, and cannot judge {_told(here)}")
+                raise DataError(f"{self} was made for {_told(shape)}, and cannot evaluate {_told(here)}")
 
     def run(self, observations: Observations) -> tuple[Any, Any]:
         """Return (logits, values) of observations, as the module says them."""
@@ -112,7 +112,7 @@ class Torch(NetworkEvaluator):
 
     @property
     def name(self) -> str:
-        """What the same opinions are called everywhere: the file (which `evaluate.load` reads) or class, and a hash."""
+        """What this network is called everywhere: the file (which `evaluate.load` reads) or class, and a hash."""
         told = [f"sha256={self.sha256}"]
         settings = ("device", "autocast", "channels_last")
         told += [f"{key}={str(getattr(self, key)).lower()}" for key in settings if getattr(self, key)]

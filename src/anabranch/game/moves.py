@@ -128,7 +128,7 @@ def _outcome(state: State, written: Written) -> int:
     if not isinstance(written, (str, int)):
         written = written[0] if len(written) == 1 else ",".join(map(str, written))
     if isinstance(written, int):
-        return written  # State.step judges it
+        return written  # State.step evaluates it
     names = {game.outcome_name(outcome): outcome for outcome, _ in _listed(state)}
     if written in names:
         return names[written]

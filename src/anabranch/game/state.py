@@ -140,7 +140,7 @@ class State:
         given = self._entries(action)
         row = [IDLE] * players
         if turn == CHANCE:
-            # Outcomes that only `draw` knows cannot be listed; the game's own step judges them.
+            # Outcomes that only `draw` knows cannot be listed; the game's own step evaluates them.
             known = [outcome for outcome, _ in self.outcomes()] if self.game.has("chance") else given
             if len(given) != 1 or given[0] not in known:
                 raise IllegalActionError(f"{action} is no outcome here; possible: {known}\n{self}")

@@ -23,8 +23,8 @@ class Explicit(ab.CompiledGame):
 
     An edge is [joint choice, child, rewards], one for every joint choice of the acting players; an outcome is
     [probability, child, rewards]. The same child is the same state. `returns` may be left out of a game without cycles:
-    the range of what its paths pay is then used. A decision may carry an evaluator's opinion, `U` (a value per player)
-    and `priors` (per acting player): no rules, but kept in `opinions` by node. The table is kept, not copied.
+    the range of what its paths pay is then used. A decision may carry an evaluation, `U` (a value per player) and
+    `priors` (per acting player): no rules, but kept in `evaluations` by node. The table is kept, not copied.
     """
 
     title = "explicit"
@@ -37,7 +37,7 @@ class Explicit(ab.CompiledGame):
     ) -> None:
         self.table = EIGHT_NODES if table is None else load_table(table)
         read = read_table(self.table)
-        self.opinions = read.opinions
+        self.evaluations = read.evaluations
         self._names = read.names
         self._numbers = {name: number for number, name in enumerate(read.names)}
         order, loop = children_first(read.nodes)
@@ -161,9 +161,9 @@ def _target(child: str, rewards: Sequence[float]) -> str:
     return f"{child} ({paid})" if any(rewards) else child
 
 
-def _fork(opinion: float, left: str, left_reward: float, right: str, right_reward: float) -> dict[str, Any]:
+def _fork(evaluation: float, left: str, left_reward: float, right: str, right_reward: float) -> dict[str, Any]:
     edges = [[[0], left, [left_reward]], [[1], right, [right_reward]]]
-    return {"kind": "decision", "acting": [0], "choices": [2], "edges": edges, "U": [opinion]}
+    return {"kind": "decision", "acting": [0], "choices": [2], "edges": edges, "U": [evaluation]}
 
 
 #: One player; the lines through A and B rejoin in C. What `Explicit()` is without a table.

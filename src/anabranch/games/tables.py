@@ -32,7 +32,7 @@ class Node(NamedTuple):
     edges: tuple[Edge, ...]
 
 
-Opinion = tuple[tuple[float, ...], tuple[tuple[float, ...], ...]]  # a value per player, priors per acting player
+Evaluation = tuple[tuple[float, ...], tuple[tuple[float, ...], ...]]  # a value per player, priors per acting player
 
 
 class Table(NamedTuple):
@@ -43,7 +43,7 @@ class Table(NamedTuple):
     returns: tuple[float, float] | None
     names: list[str]
     nodes: list[Node]
-    opinions: dict[str, Opinion]
+    evaluations: dict[str, Evaluation]
 
 
 _ENTRIES = {"over": (), "chance": ("outcomes",), "decision": ("acting", "choices", "edges", "U", "priors")}
@@ -71,7 +71,7 @@ def read_table(table: Mapping[str, Any]) -> Table:
     if not isinstance(described, Mapping) or not described or not all(isinstance(name, str) for name in described):
         raise GameError("the table's nodes must be a mapping from names to nodes, with at least one")
     numbers = {name: number for number, name in enumerate(described)}
-    nodes, opinions = [], {}
+    nodes, evaluations = [], {}
     for name, node in described.items():
         where = f"node {name!r}"
         kind = _entry(node, "kind", where)
@@ -85,9 +85,9 @@ def read_table(table: Mapping[str, Any]) -> Table:
         else:
             nodes.append(_decision(node, where, players, numbers))
             if "U" in node:
-                opinions[name] = _opinion(node, where, players, nodes[-1].counts)
+                evaluations[name] = _evaluation(node, where, players, nodes[-1].counts)
     root = _child(_entry(table, "root", "the table"), "the table's root", numbers)
-    return Table(players, root, _declared(table.get("returns")), list(numbers), nodes, opinions)
+    return Table(players, root, _declared(table.get("returns")), list(numbers), nodes, evaluations)
 
 
 def children_first(nodes: Sequence[Node]) -> tuple[list[int], list[int]]:
@@ -185,7 +185,7 @@ def _decision(node: Mapping[str, Any], where: str, players: int, numbers: Mappin
     return Node(turn, acting, counts, tuple(edges[index] for index in range(len(edges))))
 
 
-def _opinion(node: Mapping[str, Any], where: str, players: int, counts: tuple[int, ...]) -> Opinion:
+def _evaluation(node: Mapping[str, Any], where: str, players: int, counts: tuple[int, ...]) -> Evaluation:
     values = tuple(_real(value, f"{where}: U") for value in _listed(node, "U", where))
     if len(values) != players:
         raise GameError(f"{where}: U needs {players} entries, found {len(values)}")

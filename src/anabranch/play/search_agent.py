@@ -93,7 +93,7 @@ class SearchAgent(Agent):
         return [self.pick(turn, result) for turn, result in zip(turns, self.results(turns), strict=True)]
 
     def results(self, turns: Sequence[Turn]) -> list[Result]:
-        """Return what the search finds for every turn: its opinion, before anything is drawn from it."""
+        """Return what the search finds for every turn: its results, before anything is drawn from it."""
         follows = [self.keep != "nothing" and turn.start is not None for turn in turns]
         followed = iter(self._follow([turn for turn, each in zip(turns, follows, strict=True) if each]))
         others = iter(self.afresh([turn for turn, each in zip(turns, follows, strict=True) if not each]))

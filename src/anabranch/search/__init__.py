@@ -3,7 +3,7 @@
     result = ab.search(
         state,               # where to search from: game.start(), or what state.step(action) returned
         simulations=1000,    # the budget, one of: simulations=, visits= (of the root), seconds=
-        evaluator=None,      # judges new positions: None (random rollouts), ab.Rollout(count=4), a function of a batch
+        evaluator=None,      # of new positions: None (random rollouts), ab.Rollout(count=4), a function of a batch
         config=None,         # the settings: ab.SearchConfig(selector=ab.Puct(c_init=2.0), seed=1)
     )
 

@@ -36,7 +36,7 @@ ROOTS = 3  # per case: each root has random numbers of its own, and threads some
 
 
 class Asked(Hashing):
-    """The same opinions, but given by Python: the engine's own twin stands in for `Hashing` alone."""
+    """The same evaluations, but given by Python: the engine's own twin stands in for `Hashing` alone."""
 
 
 class Race(ObjectGame):
@@ -155,7 +155,7 @@ CASES: tuple[Case, ...] = (
         )
         for seed, (evaluator, selector, chance) in enumerate(MIXED)
     ),
-    # The plain ways: opinions asked of Python, rules that are Python objects, verbs not compiled.
+    # The plain ways: evaluations asked of Python, rules that are Python objects, verbs not compiled.
     Case("tic_tac_toe", evaluator=Asked(), simulations=100),
     Case("race", evaluator=Rollout(), simulations=100),
     Case("take_away", {"compiled": False}, Hashing(), simulations=200),
@@ -182,7 +182,7 @@ QUICK = {
     8: 43430722743779,  # take_away: first play, no scale
     16: 33029178885709,  # matrix: players who choose at once
     23: 117925624453410,  # random_game: everything mixed, dice sampled
-    26: 78174185469091,  # opinions asked of Python
+    26: 78174185469091,  # evaluations asked of Python
     27: 104634783391980,  # rules that are Python objects
 }
 

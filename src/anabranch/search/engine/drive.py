@@ -35,7 +35,7 @@ class Drive:
         self.asked: deque[Questions] = deque()  # handed out and not answered, the oldest first
 
     def ask(self) -> Questions | None:
-        """Return what roots need opinions about; None where they must be told something first, or are done."""
+        """Return what roots need evaluations of; None where they must be told something first, or are done."""
         try:
             while True:
                 late = self._deadline is not None and time.perf_counter() >= self._deadline
@@ -104,13 +104,13 @@ class Drive:
                 future.cancel()
             raise
 
-    def _noting(self, opinions: Callable[[], tuple[Any, Any]]) -> tuple[Any, Any]:
+    def _noting(self, evaluate: Callable[[], tuple[Any, Any]]) -> tuple[Any, Any]:
         """Get the answers to the oldest questions; what goes wrong is told with the lines of play.
 
         On the thread that drives: roots cannot be asked for a line while they go on.
         """
         try:
-            return opinions()
+            return evaluate()
         except BaseException as error:
             asking = self.asked[0].native.roots
             lines = "; ".join(spelled(self.roots[number].native.line()) for number in asking[:3])

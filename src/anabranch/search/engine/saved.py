@@ -45,7 +45,7 @@ COLUMNS = {
     "has_prior": "|u1",
     "records": "<u8",
     "means": "<f8",
-    "opinions": "<f8",
+    "evaluations": "<f8",
     "edge_visits": "<u4",
     "children": "<u4",
     "moves": "<u4",

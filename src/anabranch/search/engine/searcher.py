@@ -289,7 +289,7 @@ class Searcher:
         simulations: Budgets | None = None,
         visits: int | None = None,
     ) -> Batch | None:
-        """Search on until opinions are needed, and return the states they are needed about; None when all is done.
+        """Search on until evaluations are needed, and return the states to evaluate; None when all is done.
 
         The first call names roots and a budget, as `run` does; later calls go on with them. With a `depth` above 1 as
         many batches may be asked for before the oldest is told; None then means that something must be told first.
@@ -315,7 +315,7 @@ class Searcher:
         return batch
 
     def tell(self, logits: Any, values: Any) -> None:
-        """Give the opinions about the oldest batch asked for and not told yet; checked as an evaluator's are.
+        """Give the evaluations of the oldest batch asked for and not told yet; checked as an evaluator's are.
 
         An answer that is refused drops all waves in flight and ends the search; graphs are as before those waves.
         """
@@ -373,7 +373,7 @@ def search(
     evaluator: Any = None,
     config: SearchConfig | None = None,
 ) -> Result:
-    """Search a state and return what was found; without an evaluator, leaves are judged by random rollouts."""
+    """Search a state and return what was found; without an evaluator, leaves are evaluated by random rollouts."""
     state, config = checked_state(state), checked_config(config)
     budget = {"simulations": simulations, "visits": visits, "seconds": seconds}
     if not supported(config):  # averaging selectors are not in the engine yet

@@ -17,7 +17,7 @@ from anabranch.search.results.views import Action, EdgeView, NodeView
 
 if TYPE_CHECKING:
     from anabranch.draw.picture import Picture
-    from anabranch.evaluate.batch import Opinion
+    from anabranch.evaluate.batch import Evaluation
 
 Values = list[float]  # one component per player, in seat order
 Move = tuple[int, ...]  # the choice index of each acting player, or the index of an outcome
@@ -78,7 +78,7 @@ class Edge:
 
 
 class Node:
-    """One state: its kind, the evaluator's opinion U and prior, the search's opinion Q, and the edges taken."""
+    """One state: its kind, the evaluation U and prior, the search's value Q, and the edges taken."""
 
     __slots__ = (
         "acting",
@@ -87,18 +87,17 @@ class Node:
         "completed",
         "current",
         "edges",
+        "evaluation",
         "exact",
         "ids",
         "key",
         "kind",
         "mean",
-        "opinion",
         "outcomes",
         "passing",
         "pending",
         "priors",
         "regrets",
-        "said",
         "solved_at",
         "state",
         "sums",
@@ -117,8 +116,7 @@ class Node:
         listed = self.kind is Kind.CHANCE and state.game.has("chance")
         self.outcomes = state.outcomes() if listed else []  # empty where chance can only be drawn
         self.edges: dict[Move, Edge] = {}  # in creation order
-        self.opinion: Values | None = None  # U
-        self.said: Opinion | None = None  # U and the prior as the evaluator gave them
+        self.evaluation: Evaluation | None = None  # U and the prior as the evaluator gave them
         self.pending = False  # asked about, but not answered yet
         self.passing = 0  # visits in flight that walk through
         self.priors: list[list[float]] = []
@@ -144,7 +142,7 @@ class Node:
             return 1
         if self.kind is Kind.CHANCE:
             return self.completed
-        return 0 if self.opinion is None else 1 + self.edge_visits
+        return 0 if self.evaluation is None else 1 + self.edge_visits
 
     @property
     def in_flight(self) -> int:

@@ -36,7 +36,7 @@ def read_result(searched: Searched, simulations: int, seconds: float) -> Result:
     chances, visits, prior = np.zeros(shape), np.zeros(shape, np.int64), np.zeros(shape)
     q = np.full(shape, np.nan)
     for index, (seat, ids) in enumerate(zip(root.acting, root.choices, strict=True)):
-        if root.opinion is None:
+        if root.evaluation is None:
             break
         seen = marginals(root, index, "D")
         chances[seat, ids] = policy(root, index, config)

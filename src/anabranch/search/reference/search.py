@@ -7,7 +7,7 @@ from collections import deque
 from dataclasses import dataclass, field
 from typing import Any
 
-from anabranch.evaluate.batch import Batch, Evaluator, Opinion, as_evaluator, opinions
+from anabranch.evaluate.batch import Batch, Evaluation, Evaluator, as_evaluator, evaluations
 from anabranch.game.state import State
 from anabranch.search.maths import formulas
 from anabranch.search.maths.draws import Draws
@@ -35,7 +35,7 @@ class Reference:
         self.root_number = 0  # how often the root moved on
         self.explores = True  # whether noise and forced playouts are used, where the settings have them
         self.asked = 0  # how many states the evaluator was asked about
-        self._memory: dict[Any, Remembered] = {}  # by state: what is kept from before an advance
+        self._kept: dict[Any, Kept] = {}  # by state: what is kept from before an advance
         self.walker = self._planted(state, 0)
 
     def _planted(self, state: State, root_number: int) -> Walker:
@@ -91,7 +91,7 @@ class Reference:
 
     def _prepare(self, waves: deque[Wave]) -> None:
         """Ask about the root, which is free, and put noise on its priors."""
-        if self.root.kind is Kind.DECISION and self.root.opinion is None:
+        if self.root.kind is Kind.DECISION and self.root.evaluation is None:
             waves.append(Wave())
             self.walker.wave = waves[0]
             self.walker.ask(self.root)
@@ -127,32 +127,34 @@ class Reference:
     def _answer(self, wave: Wave) -> None:
         """Ask the evaluator about all states of a wave at once, except those it spoke about before an advance."""
         questions, wave.questions = wave.questions, []
-        known = [question.node and self._memory.get(question.state.data) for question in questions]
-        unknown = [question for question, before in zip(questions, known, strict=True) if not (before and before.said)]
-        said = iter(self._opinions(unknown))
+        known = [question.node and self._kept.get(question.state.data) for question in questions]
+        unknown = [
+            question for question, before in zip(questions, known, strict=True) if not (before and before.evaluation)
+        ]
+        fresh = iter(self._evaluations(unknown))
         for question, before in zip(questions, known, strict=True):
-            opinion = before.said if before and before.said else next(said)
+            evaluation = before.evaluation if before and before.evaluation else next(fresh)
             if question.node is not None:
-                self._settle(question.node, opinion)
+                self._settle(question.node, evaluation)
             elif question.edge is not None and question.edge.child is None:  # no child meanwhile
-                freeze(question.edge, question.collected, opinion.values)
+                freeze(question.edge, question.collected, evaluation.values)
 
-    def _opinions(self, questions: list[Question]) -> list[Opinion]:
+    def _evaluations(self, questions: list[Question]) -> list[Evaluation]:
         if not questions:
             return []
         seed = self.walker.draws.evaluation()
         states, keys = [question.state for question in questions], [question.key for question in questions]
         self.asked += len(questions)
-        return opinions(self.evaluator, Batch(states, keys, [seed] * len(questions)))
+        return evaluations(self.evaluator, Batch(states, keys, [seed] * len(questions)))
 
-    def _settle(self, node: Node, opinion: Opinion) -> None:
+    def _settle(self, node: Node, evaluation: Evaluation) -> None:
         def undo() -> None:
-            node.priors, node.opinion, node.mean, node.said = [], None, [0.0] * self.game.players, None
+            node.priors, node.evaluation, node.mean = [], None, [0.0] * self.game.players
             node.pending = True
 
-        priors = [prior_of(node, index, opinion) for index in range(len(node.acting))]
+        priors = [prior_of(node, index, evaluation) for index in range(len(node.acting))]
         self.walker.wave.on_failure(undo)
-        node.priors, node.opinion, node.mean, node.said = priors, opinion.values, list(opinion.values), opinion
+        node.priors, node.evaluation, node.mean = priors, evaluation, list(evaluation.values)
         node.pending = False
 
     # Between moves
@@ -160,32 +162,32 @@ class Reference:
     def advance(self, action: Any, *, keep: Keep = "graph") -> None:
         """Make the state after an action, a joint action or an outcome the root; `keep` what was found below it.
 
-        `graph`: all of it. `evaluations`: visits are forgotten, opinions are not asked for again. `nothing`.
+        `graph`: all of it. `evaluations`: visits are forgotten, evaluations are not asked for again. `nothing`.
         """
         checked_keep(keep)
         state, _ = self.state.step(action)
         old_root = self.root
         edge = old_root.edges.get(old_root.move_of(action))
         kept = edge.child if edge is not None and edge.child is not None else self.walker.find(state.data)
-        memory = self._below(kept, state) if keep == "evaluations" else {}
+        kept_evaluations = self._below(kept, state) if keep == "evaluations" else {}
         walker = self._planted(state, self.root_number + 1)
         if keep == "graph" and kept is not None:
             walker.graph.take(self.graph, kept, merge=self.config.transposition.merge)
         # Nothing can fail from here on: a verb that raised above has changed nothing.
         if old_root.clean is not None:
             old_root.priors, old_root.clean = old_root.clean, None
-        self.state, self.walker, self._memory = state, walker, memory
+        self.state, self.walker, self._kept = state, walker, kept_evaluations
         self.root_number += 1
 
-    def _below(self, kept: Node | None, state: State) -> dict[Any, Remembered]:
+    def _below(self, kept: Node | None, state: State) -> dict[Any, Kept]:
         """Return what is remembered of all states that can be reached, by edges of this graph or of those before it."""
-        all_known = dict(self._memory)
+        all_known = dict(self._kept)
         for node in self.graph.nodes:
-            known = all_known.get(node.state.data, Remembered())
+            known = all_known.get(node.state.data, Kept())
             children = {child.state.data: None for child in node.children()}
-            all_known[node.state.data] = Remembered(node.said or known.said, known.children | children)
+            all_known[node.state.data] = Kept(node.evaluation or known.evaluation, known.children | children)
         waiting = [state.data] if kept is None else [state.data, kept.state.data]
-        below: dict[Any, Remembered] = {}
+        below: dict[Any, Kept] = {}
         while waiting:
             data = waiting.pop()
             if data in all_known and data not in below:
@@ -195,18 +197,18 @@ class Reference:
 
 
 @dataclass(frozen=True)
-class Remembered:
-    """What is kept of a state whose visits are forgotten: the opinion about it, and the states known to follow."""
+class Kept:
+    """What is kept of a state whose visits are forgotten: its evaluation, and the states known to follow."""
 
-    said: Opinion | None = None
+    evaluation: Evaluation | None = None
     children: dict[Any, None] = field(default_factory=dict)
 
 
-def prior_of(node: Node, index: int, opinion: Opinion) -> list[float]:
+def prior_of(node: Node, index: int, evaluation: Evaluation) -> list[float]:
     """Return an acting player's prior over choices: a softmax over its legal ids, summed over ids that do the same."""
     groups = node.ids[index]
-    if opinion.logits is None:
+    if evaluation.logits is None:
         return formulas.stored_prior([1.0 / len(groups)] * len(groups))
     legal = sorted(action for ids in groups.values() for action in ids)
-    chances = dict(zip(legal, formulas.softmax([float(opinion.logits[index][a]) for a in legal]), strict=True))
+    chances = dict(zip(legal, formulas.softmax([float(evaluation.logits[index][a]) for a in legal]), strict=True))
     return formulas.stored_prior([formulas.total_of(chances[a] for a in ids) for ids in groups.values()])

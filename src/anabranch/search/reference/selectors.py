@@ -230,8 +230,8 @@ def _add(node: Node, played: list[list[float]], weight: int) -> None:
 def cell(node: Node, move: Move, player: int) -> float:
     """Return q of a joint choice where visited, else U."""
     edge = node.edges.get(move)
-    assert node.opinion is not None
-    return edge.value(player) if edge is not None and edge.visits > 0 else node.opinion[player]
+    assert node.evaluation is not None
+    return edge.value(player) if edge is not None and edge.visits > 0 else node.evaluation.values[player]
 
 
 def payoff(node: Node, move: Move, index: int, view: str) -> float:
@@ -275,7 +275,7 @@ def strategy_value(node: Node, selector: RegretMatching | MatrixGame, player: in
 
     Regret matching+ reads every cell and forgets U; the others read visited cells, renormalise, and keep U's visit.
     """
-    assert node.opinion is not None
+    assert node.evaluation is not None
     average = [formulas.normalised(sums) for sums in node.sums]
     value, mass = 0.0, 0.0
     for move in all_moves(node):
@@ -292,18 +292,18 @@ def strategy_value(node: Node, selector: RegretMatching | MatrixGame, player: in
         return value
     if mass == 0.0:  # the strategies' support was never visited: what was visited speaks
         return visit_value(node, player)
-    return (visits * (value / mass) + node.opinion[player]) / (1 + visits)
+    return (visits * (value / mass) + node.evaluation.values[player]) / (1 + visits)
 
 
 def visit_value(node: Node, player: int) -> float:
     """Return (U + Σ N(e)·q(e)) / (1 + Σ N(e)), edges in creation order, U added last."""
-    assert node.opinion is not None
+    assert node.evaluation is not None
     total, visits = 0.0, 0
     for edge in node.edges.values():
         if edge.visits > 0:
             total += edge.visits * edge.value(player)
             visits += edge.visits
-    return (total + node.opinion[player]) / (1 + visits)
+    return (total + node.evaluation.values[player]) / (1 + visits)
 
 
 def decision_value(node: Node, config: SearchConfig, player: int) -> float:

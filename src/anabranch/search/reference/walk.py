@@ -1,4 +1,4 @@
-"""One path of the reference: walk down to where it ends, wait for opinions, walk back (MODEL sections 5 and 6)."""
+"""One path of the reference: walk down to where it ends, wait for evaluations, walk back (MODEL sections 5 and 6)."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Walker:
         repeated: list[Edge] = []  # edges that came back into the path
         refreshed: Node | None = None  # known well enough to end before it
         while node.kind is not Kind.OVER:
-            if node.kind is Kind.DECISION and node.opinion is None:
+            if node.kind is Kind.DECISION and node.evaluation is None:
                 self.ask(node)
                 break
             above.add(node)
@@ -115,7 +115,7 @@ class Walker:
     def refresh(self, node: Node) -> None:
         """Recompute Q from the children: idempotent, so paths that meet may refresh a shared node in any order."""
         players = range(self.game.players)
-        if node.kind is Kind.DECISION and node.opinion is not None:
+        if node.kind is Kind.DECISION and node.evaluation is not None:
             node.mean = [decision_value(node, self.config, player) for player in players]
             for edge in node.edges.values():
                 if edge.visits > 0:
@@ -275,7 +275,7 @@ class Walker:
             mixed = fold(mixed, action)
         return mixed
 
-    # Opinions
+    # Evaluations
 
     def ask(self, node: Node) -> None:
         """Ask about a decision node, unless somebody did already and the answer is on its way."""

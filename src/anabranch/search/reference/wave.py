@@ -25,7 +25,7 @@ Visit: TypeAlias = "Generator[Visit | Pause, None, None]"  # in progress; a visi
 
 @dataclass
 class Question:
-    """A state that needs an opinion: of a node, or of an edge that will keep its value frozen."""
+    """A state that needs an evaluation: of a node, or of an edge that will keep its value frozen."""
 
     state: State
     key: int

@@ -2,7 +2,7 @@
 
     decision   M(n) = (Σ N(e)·m(e) + U) / (1 + Σ N(e)),   V(n) = (Σ N(e)·(V(e) + (m(e) − M)²) + (U − M)²) / (1 + Σ N(e))
     chance     likewise without U, weighted as Q is: by n(o), or by p(o) where all outcomes were enumerated
-    edge       m(e) = r + d·M(child), V(e) = d²·V(child); u and 0 where frozen, since one opinion tells no variance
+    edge       m(e) = r + d·M(child), V(e) = d²·V(child); u and 0 where frozen, since one evaluation tells no variance
 
 With M2(n) = (U² + Σ N(e)·E[(r + dX)²]) / (1 + ΣN) this is M2 − M², by the law of total variance; written so, nothing
 cancels and nothing is below 0. M is Q wherever Q is up to date; it is computed anew because a node off the last paths
@@ -81,10 +81,10 @@ def node_spread(node: Node, found: dict[Node, list[Spread]], player: int) -> Spr
         mean += weight * value
         weights += weight
     decision = node.kind is Kind.DECISION
-    opinion = node.opinion[player] if node.opinion is not None else 0.0
-    mean = (mean + opinion) / (1.0 + weights) if decision else mean / weights
+    evaluated = node.evaluation.values[player] if node.evaluation is not None else 0.0
+    mean = (mean + evaluated) / (1.0 + weights) if decision else mean / weights
     for weight, value, below in spreads:
         variance += weight * (below + (value - mean) * (value - mean))
     if decision:
-        return mean, (variance + (opinion - mean) * (opinion - mean)) / (1.0 + weights)
+        return mean, (variance + (evaluated - mean) * (evaluated - mean)) / (1.0 + weights)
     return mean, variance / weights

@@ -89,7 +89,7 @@ def _values(nodes: Sequence[NodeView], edges: Sequence[tuple[NodeView, EdgeView]
 
 
 def _visits(nodes: Sequence[NodeView], edges: Sequence[tuple[NodeView, EdgeView]]) -> dict[int, int]:
-    """Return how often each node was visited; a finished game, which is judged once, by the edges drawn to it."""
+    """Return how often each node was visited; a finished game, which is evaluated once, by the edges drawn to it."""
     visits = {node.number: node.visits for node in nodes}
     into: Counter[int] = Counter()
     for _, edge in edges:

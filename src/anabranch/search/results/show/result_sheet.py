@@ -195,7 +195,7 @@ def _notes(result: Result, root: dict[Action, EdgeView]) -> list[str]:
     if result.graph.limited:
         held = getattr(result.graph, "bytes", None)
         size = plural(len(result.graph), "node") + (f", {count(-(-held // 1024))} KiB" if held else "")
-        notes.append(f"the limit of nodes or bytes was reached ({size}): what lies beyond was judged but not kept")
+        notes.append(f"the limit of nodes or bytes was reached ({size}): what lies beyond was evaluated but not kept")
     turn = result.state.turn
     if isinstance(turn, tuple):
         then, now = int(result.visits[turn[0]].sum()), sum(edge.visits for edge in root.values())

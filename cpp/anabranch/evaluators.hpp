@@ -1,4 +1,4 @@
-// Opinions that need no Python: evaluates states in one search's own memory, a wave's rollouts shared by a team.
+// Evaluations that need no Python: evaluates states in one search's own memory, a wave's rollouts shared by a team.
 #pragma once
 
 #include <algorithm>
@@ -14,9 +14,9 @@
 
 namespace anabranch {
 
-class Judge {
+class Evaluators {
  public:
-  Judge(const NativeEvaluator& evaluator, const Config& config, const Rules& rules)
+  Evaluators(const NativeEvaluator& evaluator, const Config& config, const Rules& rules)
       : values(static_cast<std::size_t>(rules.players)),
         evaluator_(evaluator),
         config_(config),
@@ -45,7 +45,7 @@ class Judge {
         std::fill(values.begin(), values.end(), evaluator_.value);
         break;
       case NativeEvaluator::Kind::hashing:
-        hash_opinion(evaluator_, key, players_, static_cast<std::size_t>(rules_.actions), config_.returns_low, config_.returns_high,
+        hash_evaluation(evaluator_, key, players_, static_cast<std::size_t>(rules_.actions), config_.returns_low, config_.returns_high,
                      logits_.data(), values.data());
         return logits_.data();
       case NativeEvaluator::Kind::rollout:
@@ -93,7 +93,7 @@ class Judge {
     position.set(start_.data());
   }
 
-  std::vector<double> values;  // the last opinion
+  std::vector<double> values;  // the last evaluation
 
  private:
   void roll_out(Position& position, std::uint64_t key, const Draws& draws) {

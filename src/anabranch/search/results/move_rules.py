@@ -179,7 +179,7 @@ def _ends(result: Result, seat: int, puct: Puct, known: list[float]) -> tuple[fl
         known = [*known, float(result.value[seat])]
         return min(known), max(known), 0.0, False
     if isinstance(result.graph, Graph):
-        low, high = _native.value_range(result.graph._native)[:, seat].tolist()
+        low, high = _native.value_range(result.graph.native)[:, seat].tolist()
         return low, high, 0.0, False
     return result.graph.low[seat], result.graph.high[seat], 0.0, False
 

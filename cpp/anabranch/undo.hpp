@@ -66,12 +66,16 @@ class Undo {
   template <class Forget>
   void take_back(Graph& g, Forget&& forget) {
     for (auto before = before_.rbegin(); before != before_.rend(); ++before) {
+      Node& node = g.nodes[before->node];
+      // What was found to be shared stays so: kManyParents of the child says that all its edges carry kShared.
+      std::vector<std::uint32_t> shared;
+      for (std::uint32_t place = 0; place < before->edge_count; ++place) shared.push_back(g.edges[node.edges + place].bits & kShared);
       const std::byte* at = before->bytes.data();
       each_part(g, *before, [&at](void* to, std::size_t size) {
         std::memcpy(to, at, size);
         at += size;
       });
-      Node& node = g.nodes[before->node];
+      for (std::uint32_t place = 0; place < before->edge_count; ++place) g.edges[node.edges + place].bits |= shared[place];
       node.visits = before->visits;
       if (!g.passing.kept()) continue;
       g.passing[before->node] = 0;  // whatever was in flight is not any more

@@ -17,7 +17,7 @@ from anabranch.errors import AnabranchError, UsageError
 from anabranch.game.words import acting
 from anabranch.search.maths.draws import Draws
 from anabranch.search.maths.policies import forced_visits
-from anabranch.search.maths.root_noise import noised_priors
+from anabranch.search.maths.root_rule import noised_priors
 
 
 def evaluate_objects(batch: Any) -> tuple[Any, Any]:

@@ -1,20 +1,3 @@
-"""Noise on a root's priors: drawn in one place for reference and engine, once per root number."""
+"""Where `engine/` still looks for the noise on a root's priors; it lives in `root_rule`."""
 
-from __future__ import annotations
-
-from collections.abc import Sequence
-
-from anabranch.game.random import Random
-from anabranch.search.maths.draws import Draws, Purpose
-from anabranch.search.maths.policies import noised
-from anabranch.search.settings.config import RootNoise
-
-
-def noised_priors(
-    priors: Sequence[Sequence[float]], acting: Sequence[int], noise: RootNoise, draws: Draws, key: int
-) -> list[list[float]]:
-    """Return the priors of all acting players with noise of their own, a function of seed, stream and root number."""
-    return [
-        noised(prior, noise, Random(draws.key(Purpose.NOISE, seat, key, 0)))
-        for prior, seat in zip(priors, acting, strict=True)
-    ]
+from anabranch.search.maths.root_rule import noised_priors as noised_priors

@@ -59,14 +59,14 @@ inline void add_noise(const NoiseConfig& noise, Random random, float* prior, std
   store_prior(mixed.data(), size, prior);
 }
 
-// Let a rule hold at a root: noise, unless it has some already, and forced visits.
+// Let a rule hold at a root: noise, unless some was drawn before, which stays, and forced visits.
 inline void set_root_rule(Search& search, const NoiseConfig& noise, double forced) {
   const Graph& g = search.graph();
   const Node root = g.nodes[0];
   if (root.kind != Kind::decision || !search.root_ready()) return;
   RootRule rule;
   rule.forced = forced;
-  if (noise.wanted && !search.root_rule().priors.empty()) {
+  if (!search.root_rule().priors.empty()) {
     rule.priors = search.root_rule().priors;
   } else if (noise.wanted) {
     rule.priors = search.root_priors();

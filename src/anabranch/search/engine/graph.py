@@ -57,6 +57,8 @@ class Graph:
     def columns(self) -> dict[str, npt.NDArray[Any]]:
         """Nodes and edges as arrays, without a copy. A later search goes on writing to them, or leaves them behind."""
         columns: dict[str, npt.NDArray[Any]] = _native.columns(self.native)
+        for view in columns.values():
+            view.flags.writeable = False
         return columns
 
     def node(self, number: int) -> NodeView:

@@ -122,6 +122,10 @@ class Graph {
     ANABRANCH_EDGE_COLUMNS(ANABRANCH_DECLARE)
     ANABRANCH_CHOICE_COLUMNS(ANABRANCH_DECLARE)
 #undef ANABRANCH_DECLARE
+    std::size_t node_columns = 0, edge_columns = 0;
+    each_node_column([&](const auto&) { ++node_columns; });
+    each_edge_column([&](const auto&) { ++edge_columns; });
+    few_columns_ = node_columns == 2 && edge_columns == 0;
     edges.reserve_rows(1);  // so that a node without edges has a place where they would be
     low.assign(players, std::numeric_limits<double>::infinity());
     high.assign(players, -std::numeric_limits<double>::infinity());
@@ -233,10 +237,13 @@ class Graph {
     nodes[id] = made;
     double* value = nodes.doubles(id);
     for (std::size_t i = 0; i < 2 * players; ++i) value[i] = 0.0;
-#define ANABRANCH_ADD(column, ...) column.add_row();
-    ANABRANCH_NODE_COLUMNS(ANABRANCH_ADD)
-#undef ANABRANCH_ADD
-    key[id] = hash;
+    if (few_columns_) [[likely]] {
+      key.push(hash);
+      parent.push(kNone);
+    } else {
+      each_node_column([](auto& column) { column.add_rows(1); });
+      key[id] = hash;
+    }
     states.append();
     if (rules.key) key_records.append();
     return id;
@@ -292,7 +299,7 @@ class Graph {
   }
 
   // Hang a child under an edge. A child with several parents changes behind their backs: all its edges become shared.
-  void link(NodeId above, EdgeId e, NodeId child) {
+  [[gnu::always_inline]] void link(NodeId above, EdgeId e, NodeId child) {
     Edge& edge = edges[e];
     edge.child = child;
     edge.bits &= ~kFrozen;
@@ -362,7 +369,7 @@ class Graph {
   void clear_edge(EdgeId e) {
     edges[e] = Edge{kNone, 0, 0, kNoReward};
     for (std::size_t p = 0; p < players; ++p) value(e)[p] = 0.0;
-    each_edge_column([e](auto& column) { column.clear_row(e); });
+    if (!few_columns_) [[unlikely]] each_edge_column([e](auto& column) { column.clear_row(e); });
   }
 
   // Give back the block of a node that is about to be cut off.
@@ -404,6 +411,7 @@ class Graph {
   }
 
   std::array<std::vector<EdgeId>, 32> free_;
+  bool few_columns_ = false;  // `key` and `parent` are the only ones of nodes, and edges have none: one path at a time
 };
 
 }  // namespace anabranch

@@ -292,7 +292,7 @@ def columns(search: Search) -> dict[str, object]:
 
 def summary(search: Search) -> tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.int64], numpy.typing.NDArray[numpy.float64], list[int | tuple[int, ...]], int]:
     """
-    (policy, prior, q) and visits by player and action, the root's value, the principal variation, how many nodes.
+    (policy, prior, q, policy to learn from) and visits by player and action, the root's value, the principal variation, how many nodes.
     """
 
 def node(search: Search, node: int) -> tuple[str, int, list[float]]:

@@ -174,7 +174,7 @@ class Graph:
 
     def result(self, simulations: int, seconds: float, config: SearchConfig | None = None) -> Result:
         """Read a result off the root; `config` are the settings it was searched with."""
-        (chances, prior, q), visits, value, line, nodes = reported(self._root, _native.summary, self.native)
+        (chances, prior, q, target), visits, value, line, nodes = reported(self._root, _native.summary, self.native)
         fan = []
         if self._root.turn_bits == CHANCE:
             fan = [(int(e.action), e.probability, e.visits, e.value) for e in self.node(0).edges]  # type: ignore[arg-type]
@@ -192,4 +192,5 @@ class Graph:
             seconds=seconds,
             graph=self,
             config=config,
+            pruned=target,
         )

@@ -57,7 +57,7 @@ class Reference:
     @property
     def root_visits(self) -> int:
         """Σ N over the root's edges, or the completed visits of a root that is chance."""
-        return self.root.completed if self.root.kind is Kind.CHANCE else self.root.edge_visits
+        return self.graph.root_visits
 
     def run(self, *, simulations: int | None = None, visits: int | None = None, seconds: float | None = None) -> Result:
         """Add simulations, or search until the root has so many visits, or until the time is up.

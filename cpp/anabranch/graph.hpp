@@ -330,6 +330,17 @@ class Graph {
       if (edges[other].child == child) edges[other].bits |= kShared;
   }
 
+  // Mark all edges into a node as shared; only where parents are kept.
+  void share(NodeId child) {
+    if (nodes[child].is(kManyParents)) return;
+    nodes[child].set(kManyParents);
+    each_parent(child, [&](NodeId above) {
+      nodes[above].set(kSharedEdges);
+      for (const EdgeId e : EdgeIds(nodes[above]))
+        if (edges[e].child == child) edges[e].bits |= kShared;
+    });
+  }
+
   // Call f(parent) for all parents of a node, in the order they were linked; only where they are kept.
   template <class F>
   void each_parent(NodeId child, F&& f) const {

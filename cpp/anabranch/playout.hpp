@@ -141,7 +141,6 @@ class Playout {
       std::uint32_t place;
       if (node.kind == Kind::decision) [[likely]] {
         if (node.visits == 0) {
-          path.visits.back().leaf = at;
           request(at);
           return;
         }
@@ -149,10 +148,7 @@ class Playout {
         path.steps.push({at, kNone});
         place = select<P>(at);
       } else {
-        if (node.kind == Kind::over) {
-          path.visits.back().leaf = at;
-          return;
-        }
+        if (node.kind == Kind::over) return;
         node.set(kOnPath);
         path.steps.push({at, kNone});
         if (node.visits == 0 && g.in_flight(at) == 0 && dice.opens_at_once(node)) {
@@ -414,14 +410,23 @@ class Playout {
   // Where more than the path is refreshed: list the nodes a visit changes, leaves first, and refresh the leaves' parents.
   __attribute__((noinline, cold)) void follow_leaves(const Visit& visit, bool nested) {
     changed_.clear();
-    const bool walked = path.steps.size() > visit.path;
-    if (visit.leaf != kNone) changed_.push_back(visit.leaf);
-    if (visit.ends_at != kNone) changed_.push_back(visit.ends_at);
-    if (walked && path.steps.back().place == kNone)
-      for (const EdgeId e : EdgeIds(c.graph.nodes[path.steps.back().node]))
-        if (c.graph.edges[e].child != kNone) changed_.push_back(c.graph.edges[e].child);
+    if (path.steps.size() == visit.path) return;
+    const PathStep last = path.steps.back();
+    const Node& node = c.graph.nodes[last.node];
+    const auto add = [&](EdgeId e) {
+      const NodeId child = c.graph.edges[e].child;
+      if (child == kNone || c.graph.nodes[child].visits == 0) return;
+      if (std::find(changed_.begin(), changed_.end(), child) == changed_.end()) changed_.push_back(child);
+    };
+    if (last.place != kNone) {
+      add(node.edges + last.place);
+    } else if (node.is(kExact)) {
+      for (const EdgeId e : EdgeIds(node)) add(e);
+    } else {
+      for (std::size_t d = visit.drawn; d < path.drawn.size(); ++d) add(node.edges + path.drawn[d]);
+    }
     if (c.config.refresh == Refresh::parents)
-      for (const NodeId leaf : changed_) propagation.refresh_parents(leaf, walked ? path.steps.back().node : kNone, nested);
+      for (const NodeId leaf : changed_) propagation.refresh_parents(leaf, last.node, nested);
     for (std::size_t i = path.steps.size(); i > visit.path; --i) changed_.push_back(path.steps[i - 1].node);
   }
 

@@ -49,7 +49,8 @@ class Batch:
 
     def can_use(self, logits: npt.NDArray[Any] | None, values: npt.NDArray[Any]) -> bool:
         """Whether an answer's numbers are all finite and none too large; masks are looked at where not."""
-        return bool((np.abs(values, dtype=np.float64) <= LARGEST).all()) and (logits is None or bool(np.isfinite(logits).all()))
+        fits = bool((np.abs(values, dtype=np.float64) <= LARGEST).all())
+        return fits and (logits is None or bool(np.isfinite(logits).all()))
 
     @cached_property
     def movers(self) -> npt.NDArray[np.int64]:

@@ -64,6 +64,7 @@ class Playout {
           path.phase = Phase::walk;
         } else {
           path.phase = Phase::back;
+          if (marking_ && path.visits.size() > 1) return true;  // an inner visit waits once more before it is backed up
         }
       } else {
         if (marking_ && path.visits.size() == 1) return false;
@@ -151,11 +152,11 @@ class Playout {
         if (node.kind == Kind::over) return;
         node.set(kOnPath);
         path.steps.push({at, kNone});
-        if (node.visits == 0 && g.in_flight(at) == 0 && dice.opens_at_once(node)) {
+        if (path.steps.size() > kLongest) [[unlikely]] fail_endless();
+        if (node.visits == 0 && g.in_flight(at) == 0 && !c.has_no_room(at) && dice.opens_at_once(node)) {
           open(at);
           return;
         }
-        if (path.steps.size() > kLongest) [[unlikely]] fail_endless();
         const std::uint32_t number = dice.next_draw(at);
         place = take_outcome(at, dice.drawn(at, number), number);
       }
@@ -317,11 +318,13 @@ class Playout {
     Graph& g = c.graph;
     const bool exact = g.nodes[at].is(kExact);
     const std::size_t before = g.size(), count = dice.first_batch(g.nodes[at]);
+    std::vector<std::uint32_t> places;
+    for (std::uint32_t number = 1; number <= count; ++number) {
+      places.push_back(exact ? take_outcome(at, number - 1, 0) : take_outcome(at, dice.drawn(at, number), number));
+      if (!exact) path.drawn.push(places.back());
+    }
     std::vector<NodeId> unknown;
-    for (std::size_t i = 0; i < count; ++i) {
-      const auto number = static_cast<std::uint32_t>(i + 1);
-      const std::uint32_t place = exact ? take_outcome(at, number - 1, 0) : take_outcome(at, dice.drawn(at, number), number);
-      if (!exact) path.drawn.push(place);
+    for (const std::uint32_t place : places) {  // after all draws: a later one may have given an earlier one a child
       const NodeId child = g.edges[g.nodes[at].edges + place].child;
       if (child == kNone) continue;
       const Node& node = g.nodes[child];

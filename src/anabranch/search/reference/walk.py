@@ -23,7 +23,7 @@ from anabranch.search.reference.staleness import ancestors, children_first, leav
 from anabranch.search.reference.wave import Pause, Question, Step, Visit, Wave
 from anabranch.search.settings.config import SearchConfig
 
-LONGEST = 100_000  # states on one way: where dice lead to dice for ever, somebody must stop
+LONGEST = 100_000  # states on one way, inner visits included: where dice lead to dice for ever, a search must end
 
 
 class Walker:
@@ -54,6 +54,8 @@ class Walker:
                 self.ask(node)
                 break
             above.add(node)
+            if node.kind is Kind.CHANCE and len(above) > LONGEST:
+                raise CycleError(endless(self.game))
             if node.kind is Kind.CHANCE and node.visits + node.in_flight == 0 and self._opens_at_once(node):
                 edges, fresh = self._open(node, above, repeated)
                 steps.append(Step(node, edges))
@@ -64,8 +66,6 @@ class Walker:
                     if unvisited.visits == 0:
                         yield self.visit(unvisited, above, outermost=False)
                 break
-            if node.kind is Kind.CHANCE and len(steps) >= LONGEST:
-                raise CycleError(endless(self.game))
             if node.kind is Kind.CHANCE:
                 edge = self._draw(node)
                 steps.append(Step(node, [edge]))

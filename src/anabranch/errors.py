@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import os
 import sysconfig
 import traceback
 from collections.abc import Iterable, Sequence
@@ -81,6 +82,33 @@ class AgentError(AnabranchError):
 
 class DataError(AnabranchError):
     """A file that cannot be used: damaged, of another version, or of something else than what it is opened for."""
+
+
+class FileError(DataError, OSError):
+    """A file that the system does not let us read or write, or that is no ordinary file; the message names it.
+
+    `errno` and `strerror` are the system's, where it has said something; `filename` is the file.
+    """
+
+    def __init__(self, message: str, path: str | os.PathLike[str] | None = None, cause: OSError | None = None) -> None:
+        super().__init__(message)
+        self.filename = None if path is None else os.fspath(path)
+        self.errno = None if cause is None else cause.errno
+        self.strerror = message if cause is None else cause.strerror
+
+    def __str__(self) -> str:  # OSError would show a number
+        return str(self.args[0])
+
+
+class OutputError(FileError):
+    """Standard output cannot be written to: it is closed, or what it goes to is full."""
+
+
+class MissingFileError(UsageError, FileNotFoundError):
+    """A file that is not there; the message names it."""
+
+    def __str__(self) -> str:
+        return str(self.args[0])
 
 
 class AccuracyError(AnabranchError):

@@ -17,6 +17,7 @@ from anabranch.cli.report import report
 from anabranch.cli.search_flags import SearchFlags
 from anabranch.cli.show import print_json
 from anabranch.errors import DataError, IllegalActionError, UsageError
+from anabranch.files import check_target
 from anabranch.game.moves import move_name, play_moves
 from anabranch.search.engine.analysis import Analysis
 from anabranch.search.results.result import Result
@@ -100,6 +101,7 @@ class Command(SearchFlags, GameFlags):
                 )
             if path.is_dir():
                 raise UsageError(f"{path} is a folder; name a file in it to write to")
+            check_target(path)
         for path in pictures:
             if path.suffix.lower() not in (".svg", ".png"):
                 raise UsageError(f"pictures are saved as .svg or .png, found {path.name!r}")

@@ -7,7 +7,6 @@ error, and so is a file of another match.
 
 from __future__ import annotations
 
-import contextlib
 import json
 import math
 import os
@@ -21,10 +20,12 @@ from typing import Any
 import msgspec
 
 from anabranch.errors import DataError
+from anabranch.files import GrowingFile, check_target, create_file
 from anabranch.play.agent import Move
 from anabranch.play.record import GameRecord
 
 FORMAT = 1
+LARGEST = 2**34  # bytes of a file
 KIND = "anabranch match"
 Begun = tuple[int, int, list[Move]]  # an unfinished game: its pair, its number in it, what the agents played so far
 _LINE = re.compile(rb'\{"crc32":"([0-9a-f]{8})","line":(.*)\}', re.DOTALL)
@@ -37,19 +38,16 @@ class Journal:
         self.path = Path(path)
         self.finished: dict[int, list[GameRecord]] = {}
         self.begun: list[Begun] = []
-        if self.path.exists() and not self.path.is_file() and not self.path.is_dir():  # of folders, open says enough
-            raise DataError(f"{self.path} is a device or a pipe, which keeps nothing to go on with; name a file")
-        self._file = os.open(self.path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o644)
+        first = _sealed({"kind": KIND, "format": FORMAT, **header})
+        if check_target(self.path) is None:
+            create_file(self.path, first)
+        self._file = GrowingFile(self.path)
         try:
-            self._lock()
-            good = self._read(header)
-            os.ftruncate(self._file, good)
-            os.lseek(self._file, good, os.SEEK_SET)
-            if good == 0:
-                self._write([{"kind": KIND, "format": FORMAT, **header}])
-                _sync_folder(self.path.parent)
+            self._file.cut(self._read(header))
+            if not self._file.length:  # made by somebody else, for us to fill
+                self._file.append(first)
         except BaseException:
-            os.close(self._file)
+            self._file.close()
             raise
 
     def append(self, pairs: Sequence[Sequence[GameRecord]]) -> None:
@@ -63,7 +61,7 @@ class Journal:
 
     def close(self) -> None:
         """Let go of the file."""
-        os.close(self._file)
+        self._file.close()
 
     def __enter__(self) -> Journal:
         return self
@@ -71,25 +69,12 @@ class Journal:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _lock(self) -> None:
-        """Refuse a file that another process is writing; where the system has no such locks, trust the user."""
-        with contextlib.suppress(ImportError):
-            import fcntl
-
-            try:
-                fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except OSError:
-                raise DataError(f"{self.path}: another match is writing to this file now") from None
-
     def _write(self, lines: Sequence[dict[str, Any]]) -> None:
-        data = memoryview(b"".join(map(_sealed, lines)))
-        while data:
-            data = data[os.write(self._file, data) :]
-        os.fsync(self._file)
+        self._file.append(b"".join(map(_sealed, lines)))
 
     def _read(self, header: dict[str, Any]) -> int:
         """Take in what the file has and return how many of its bytes are good."""
-        data = _all_of(self._file)
+        data = self._file.read(LARGEST)
         if not data:
             return 0
         lines = data.split(b"\n")
@@ -158,20 +143,3 @@ def _unsealed(line: bytes) -> bytes | None:
     if found is None or zlib.crc32(found[2]) != int(found[1], 16):
         return None
     return found[2]
-
-
-def _all_of(file: int) -> bytes:
-    parts = []
-    while part := os.read(file, 1 << 20):
-        parts.append(part)
-    return b"".join(parts)
-
-
-def _sync_folder(folder: Path) -> None:
-    """Make a new file's name durable too, where folders can be opened."""
-    with contextlib.suppress(OSError):
-        handle = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)

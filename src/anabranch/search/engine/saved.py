@@ -24,7 +24,7 @@ import numpy.typing as npt
 import anabranch
 from anabranch import _native
 from anabranch.errors import DataError, UsageError
-from anabranch.files import replace_file
+from anabranch.files import read_file, replace_file
 from anabranch.game.compiled import CompiledGame
 from anabranch.game.game import Game
 from anabranch.game.state import State
@@ -36,6 +36,7 @@ FORMAT = 2
 MARK = b"sha256:"
 DIGITS = 64
 LARGEST_HEADER = 1_000_000
+LARGEST = 2**37  # bytes of a file: more than 2^32 nodes need
 
 # Columns and their types; the engine knows which lengths go together.
 COLUMNS = {
@@ -114,7 +115,7 @@ def load(searcher: Searcher, path: str | os.PathLike[str], game: Game | None = N
 
     game = searcher.game if game is None else game
     path = Path(path)
-    columns = unpack(path.read_bytes(), path)
+    columns = unpack(read_file(path, LARGEST), path)
     header = _read_header(columns.pop("header"), path)
     if not isinstance(game, CompiledGame) or header.game != game.name:
         raise DataError(f"{path} is a search of {header.game}, this searcher plays {game.name}")

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 LISTED = 60  # known names that a message lists; nobody reads thousands
+LONGEST_NAME = 120  # letters of a name that a message repeats
 
 
 class AnabranchError(Exception):
@@ -28,7 +29,8 @@ class UnknownNameError(UsageError, KeyError):
     ) -> None:
         known = sorted(known)
         near = did_you_mean(meant) if meant else suggestion(name, known)
-        super().__init__((f"{where}: " if where else "") + f"unknown {what} {name!r}.{near}")
+        shown = name if len(name) <= LONGEST_NAME else f"{name[:LONGEST_NAME]}…"
+        super().__init__((f"{where}: " if where else "") + f"unknown {what} {shown!r}.{near}")
         self.nearest = next(iter(meant or nearest(name, known)), None)
 
     def placed(self, where: str) -> UnknownNameError:

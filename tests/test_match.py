@@ -404,7 +404,7 @@ def test_one_flipped_bit_is_seen_or_played_over(tmp_path):
     [
         ({"seed": 6}, "its seed is 5, this one's 6"),
         ({"openings": 0}, "its openings is 1, this one's 0"),
-        ({"agents": ("search:simulations=11", "random")}, "its agents is"),
+        ({"agents": ("search:simulations=11", "random")}, "agent 1 is search:simulations=10, this one is"),
         ({"game": ab.games.load("goofspiel", cards=5)}, "its game is 'goofspiel"),
     ],
 )

@@ -57,6 +57,9 @@ class Command(SearchFlags, GameFlags):
     loaded: Annotated[
         Path | None, arg(help_behavior_hint="", name="load", metavar="FILE", help="go on from what was kept")
     ] = None
+    same_evaluator: Annotated[
+        bool, arg(help="with --load: the evaluator is that of the file, where its code differs or cannot be told")
+    ] = False
     stdio: Annotated[bool, arg(help="answer JSON lines on stdin, for other programs; see docs/stdio.md")] = False
     workers: Annotated[int, arg(metavar="N", help="with --stdio: how many requests are worked on at once")] = 2
 
@@ -115,7 +118,15 @@ class Command(SearchFlags, GameFlags):
                 state = play_moves(game.start(config.seed), self.moves)
             except IllegalActionError as error:  # of a game's rules it would be their fault; here it is a slip
                 raise UsageError(f"--moves: {error}") from None
-            return Analysis(state, **budget, evaluator=evaluator, config=config, threads=None, load=self.loaded)
+            return Analysis(
+                state,
+                **budget,
+                evaluator=evaluator,
+                config=config,
+                threads=None,
+                load=self.loaded,
+                same_evaluator=self.same_evaluator,
+            )
 
     def _show(self, result: Result, interrupted: bool) -> None:
         if self.json:

@@ -57,6 +57,9 @@ class Command(GameFlags):
     out: Annotated[
         Path | None, arg(metavar="FILE", help="write every finished pair here; the same command goes on from it")
     ] = None
+    same_agents: Annotated[
+        bool, arg(help="agents of the same names are those of the file, where their code differs or cannot be told")
+    ] = False
 
     def run(self) -> int:
         """Print the standings; interrupted, save what is finished and say how to go on."""
@@ -98,7 +101,7 @@ class Command(GameFlags):
             if path is None:
                 series.play(lambda so_far: show(told(so_far)))
             else:
-                with series.open(path):
+                with series.open(path, same_agents=self.same_agents):
                     series.play(lambda so_far: show(told(so_far)))
 
     def _interrupted(self, series: Series, path: Path | None) -> int:
@@ -131,6 +134,7 @@ class Command(GameFlags):
         for pair in self.option:
             words += ["--option", pair]
         words += ["--interpreted"] * self.interpreted + ["--json"] * self.json
+        words += ["--same-agents"] * self.same_agents
         return shlex.join(words)
 
 

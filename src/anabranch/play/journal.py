@@ -20,8 +20,10 @@ from typing import Any
 import msgspec
 
 from anabranch.errors import DataError
+from anabranch.evaluate.identity import Identity
 from anabranch.files import GrowingFile, check_target, create_file
 from anabranch.play.agent import Move
+from anabranch.play.identity import check_agents_same
 from anabranch.play.record import GameRecord
 
 FORMAT = 1
@@ -34,13 +36,22 @@ _LINE = re.compile(rb'\{"crc32":"([0-9a-f]{8})","line":(.*)\}', re.DOTALL)
 class Journal:
     """A match's file, open for more pairs; `finished` holds those it had, `begun` the games it had of others."""
 
-    def __init__(self, path: str | os.PathLike[str], header: dict[str, Any]) -> None:
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        header: dict[str, Any],
+        agents: Sequence[Identity],
+        *,
+        same_agents: bool = False,
+    ) -> None:
         self.path = Path(path)
+        self._agents = agents
         self.finished: dict[int, list[GameRecord]] = {}
         self.begun: list[Begun] = []
         first = _sealed({"kind": KIND, "format": FORMAT, **header})
-        if check_target(self.path) is None:
-            create_file(self.path, first)
+        self._same_agents = same_agents
+        if check_target(self.path) is None and create_file(self.path, first):
+            self._same_agents = True  # they wrote it
         self._file = GrowingFile(self.path)
         try:
             self._file.cut(self._read(header))
@@ -108,7 +119,9 @@ class Journal:
         if plain.get("format") != FORMAT:
             raise DataError(f"{self.path} has format {plain.get('format')!r}, this version reads {FORMAT}")
         for name, value in header.items():
-            if plain.get(name) != value:
+            if name == "agents":
+                check_agents_same(plain.get(name), self._agents, self.path, promised=self._same_agents)
+            elif plain.get(name) != value:
                 raise DataError(
                     f"{self.path} is of another match: its {name} is {plain.get(name)!r}, this one's {value!r}. "
                     f"Name another file, or repeat the match the file was made with"

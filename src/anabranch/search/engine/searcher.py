@@ -158,15 +158,16 @@ class Searcher:
             raise UsageError(f"stream must be a whole number from 0 to 2^63 - 1, found {stream!r}")
         return Root(self, state, int(stream))
 
-    def load(self, path: str | os.PathLike[str], *, game: Game | None = None) -> Root:
+    def load(self, path: str | os.PathLike[str], *, game: Game | None = None, same_evaluator: bool = False) -> Root:
         """Return a root that was saved; searched on, it finds what it would have found had it never been saved.
 
         The searcher must have the game, evaluator and settings the root was searched with; `game` is for a root on
         another instance than the searcher's. A file that is damaged or of something else is a DataError.
+        `same_evaluator` promises that an evaluator of the same name is that of the file, where nobody can tell.
         """
         from anabranch.search.engine.saved import load
 
-        root = load(self, path, game)
+        root = load(self, path, game, same_evaluator)
         self._streams = max(self._streams, root.stream + 1)
         return root
 

@@ -164,15 +164,16 @@ class Searcher:
         if self.translated(game)[1].native != self.native:
             raise UsageError(f"{self.game.name}: the searcher's game and the state's must both be compiled, or neither")
 
-    def load(self, path: str | os.PathLike[str], *, game: Game | None = None) -> Root:
+    def load(self, path: str | os.PathLike[str], *, game: Game | None = None, same_evaluator: bool = False) -> Root:
         """Return a root that was saved; searched on, it finds what it would have found had it never been saved.
 
         The searcher must have the game, evaluator and settings the root was searched with; `game` is for a root on
         another instance than the searcher's. A file that is damaged or of something else is a DataError.
+        `same_evaluator` promises that an evaluator of the same name is that of the file, where nobody can tell.
         """
         from anabranch.search.engine.saved import load
 
-        root = load(self, path, game)
+        root = load(self, path, game, same_evaluator)
         self._streams = max(self._streams, root.stream + 1)
         return root
 

@@ -8,7 +8,7 @@
 // selection touches a node and its block, and mostly nothing else. What fewer playouts need lies in the columns that
 // columns.hpp declares.
 //
-// Only the thread that owns the graph may touch it. The invariants are those of MODEL section 2; `Graph.check` in Python
+// Only the thread that owns the graph may touch it. The invariants are those of docs/model.md section 2; `Graph.check` in Python
 // (src/anabranch/search/engine/graph.py) tests them.
 #pragma once
 

@@ -1,4 +1,4 @@
-// One path: select and expand down to a leaf, have it evaluated, back up (MODEL sections 5 and 6). `walk` and `back` are the
+// One path: select and expand down to a leaf, have it evaluated, back up (docs/model.md sections 5 and 6). `walk` and `back` are the
 // core of the search.
 //
 // A path is a loop with explicit memory, never a recursion, so depth has no limit and it can pause wherever evaluations are

@@ -1,4 +1,4 @@
-// Refresh more than the path: parents, all ancestors, or the whole graph now and then (MODEL section 14).
+// Refresh more than the path: parents, all ancestors, or the whole graph now and then (docs/model.md section 14).
 //
 // A refresh changes Q and nothing else. Where parents are kept, a visit that was backed up is followed by a refresh of
 // those that depend on its nodes; nodes without visits are passed over.

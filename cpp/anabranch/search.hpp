@@ -1,4 +1,4 @@
-// The search of one root: waves of paths over its graph, and what stays when the root moves on (MODEL sections 7 and 8).
+// The search of one root: waves of paths over its graph, and what stays when the root moves on (docs/model.md sections 7 and 8).
 //
 // Whoever drives it calls `proceed` with a goal until it returns false. While it returns true, a wave has requests that were
 // handed to nobody yet: `requests` holds them, and `answer` must follow for each, in the order in which waves asked. A wave is

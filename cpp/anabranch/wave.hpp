@@ -1,4 +1,4 @@
-// A wave: paths in flight together, and the evaluations they request (MODEL section 7).
+// A wave: paths in flight together, and the evaluations they request (docs/model.md section 7).
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-"""Laws of the backup: recompute, never accumulate (MODEL section 3)."""
+"""Laws of the backup: recompute, never accumulate (docs/model.md section 3)."""
 
 from __future__ import annotations
 

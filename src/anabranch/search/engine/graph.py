@@ -118,7 +118,7 @@ class Graph:
         return self.picture().svg
 
     def check(self) -> None:
-        """Assert the invariants of MODEL section 2; tests call it after every search."""
+        """Assert the invariants of docs/model.md section 2; tests call it after every search."""
         column, size = self._views(), len(self)
         kind, visits, starts, counts = column["kind"], column["visits"], column["edges"], column["edge_count"]
         values = column["value"].reshape(size, -1)

@@ -1,4 +1,4 @@
-"""The reference's graph: plain nodes and edges that hold exactly what MODEL section 2 says they hold."""
+"""The reference's graph: plain nodes and edges that hold exactly what docs/model.md section 2 says they hold."""
 
 from __future__ import annotations
 
@@ -247,7 +247,7 @@ class ReferenceGraph:
         return self.picture().svg
 
     def check(self) -> None:
-        """Assert the invariants of MODEL section 2; tests call it after every search."""
+        """Assert the invariants of docs/model.md section 2; tests call it after every search."""
         for node in self.nodes:
             for edge in node.edges.values():
                 assert edge.in_flight == 0, "nothing is in flight after a run"

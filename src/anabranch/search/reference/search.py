@@ -1,4 +1,4 @@
-"""The search of MODEL.md in plain Python, slow and obvious: what the native engine must agree with, visit for visit."""
+"""The search of docs/model.md in plain Python, slow and obvious; the engine agrees with it visit for visit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which nodes beside a path are recomputed, and in which order (MODEL section 14); nothing here recurses.
+"""Which nodes beside a path are recomputed, and in which order (docs/model.md section 14); nothing here recurses.
 
 A playout refreshes the nodes it walked. Others whose children changed stay stale until somebody visits them, which is
 sound, or are refreshed as `SearchConfig.refresh` says. The orders are part of the model: the engine repeats them.

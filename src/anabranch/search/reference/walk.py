@@ -1,4 +1,4 @@
-"""One path of the reference: walk down to where it ends, wait for evaluations, walk back (MODEL sections 5 and 6)."""
+"""One path of the reference: walk down to its end, wait for answers, back up (docs/model.md sections 5 and 6)."""
 
 from __future__ import annotations
 

@@ -238,7 +238,7 @@ class Search {
     if (ready && (late || over() || root_visits() >= goal || !more())) return false;
     begin_wave();
     if (ready) playout.begin();
-    else playout.request(0);
+    else playout.asker.request(0);
     return true;
   }
 
@@ -252,7 +252,7 @@ class Search {
       const std::uint64_t left = goal - std::min<std::uint64_t>(goal, root_visits() + flying());
       if (!root_ready() && waves_.empty()) {
         begin_wave();
-        playout.request(0);
+        playout.asker.request(0);
       } else if (has_room() && left > 0 && !late && !over() && more()) {
         select_wave(static_cast<std::size_t>(std::min<std::uint64_t>(left, config().width)));
       } else if (waves_.empty() || waves_.front()->waits) {

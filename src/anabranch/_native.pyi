@@ -284,8 +284,10 @@ class Drive:
         Go on until roots ask: (what they ask, whether there is more to do without answers, a report of what failed).
         """
 
-    def answer(self, requests: Requests, logits: numpy.typing.NDArray[numpy.floating] | None, values: numpy.typing.NDArray[numpy.floating]) -> dict[str, object] | None:
-        """Give roots the evaluations they asked for; a report of what failed."""
+    def answer(self, requests: Requests, logits: numpy.typing.NDArray[numpy.floating] | None, values: numpy.typing.NDArray[numpy.floating]) -> None:
+        """
+        Give roots the evaluations they asked for, which they use when they go on.
+        """
 
 def columns(search: Search) -> dict[str, object]:
     """The graph as NumPy views."""

@@ -60,11 +60,9 @@ class Drive:
             raise
 
     def answer(self, logits: Any, values: Any) -> None:
-        """Hand on answers that were checked."""
+        """Hand on answers that were checked; roots use them when they go on."""
         requests = self.asked.popleft()
-        failure = self._native.answer(requests.native, logits, values)
-        if failure is not None:
-            raise_failure(failure, self.roots[failure["root"]].state)
+        self._native.answer(requests.native, logits, values)
 
     def drop(self) -> None:
         """Forget all waves in flight."""

@@ -7,7 +7,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 CMAKE := $(BIN)/cmake
 # Runs a command and prints a dot a second meanwhile: nothing is silent for long.
 BUSY := sh -c '"$$@" & work=$$!; while kill -0 $$work 2>/dev/null; do printf . >&2; sleep 1; done; echo >&2; wait $$work' busy
-NATIVE := CMakeLists.txt $(wildcard cpp/anabranch/*.hpp cpp/bindings/*.hpp cpp/bindings/*.cpp)
+NATIVE := CMakeLists.txt $(wildcard cpp/anabranch/*.hpp cpp/anabranch/select/*.hpp cpp/bindings/*.hpp cpp/bindings/*.cpp)
 
 .PHONY: help install install-dev install-docs demo docs test lint types cpp-test cpp-sanitize bench bench-native bench-waves peers bench-peers signature-builds stubs readme pictures format clean
 
@@ -81,11 +81,12 @@ cpp-test: install-dev
 	$(CMAKE) -S . -B build/cpp -G Ninja -DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(BIN)/ninja -DANABRANCH_TESTS=ON
 	$(CMAKE) --build build/cpp
 	build/cpp/engine_tests
+	build/cpp/column_tests
 
 cpp-sanitize: install-dev
 	for kind in address,undefined thread; do \
 	  $(CMAKE) -S . -B build/cpp-$$kind -G Ninja -DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(BIN)/ninja -DANABRANCH_TESTS=ON -DANABRANCH_SANITIZE=$$kind && \
-	  $(CMAKE) --build build/cpp-$$kind && build/cpp-$$kind/engine_tests || exit 1; \
+	  $(CMAKE) --build build/cpp-$$kind && build/cpp-$$kind/engine_tests && build/cpp-$$kind/column_tests || exit 1; \
 	done
 
 # Our own figures and bars: one table, benchmarks/latest.json and, in detail, benchmarks/results/*.json.

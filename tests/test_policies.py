@@ -189,7 +189,7 @@ def test_first_play_by_hand():
         ab.FirstPlay.lowest(): -1.0,
     }
     for rule, expected in worth.items():
-        assert policies.first_play(rule, parent=0.5, tried=0.25, lowest=-1.0) == pytest.approx(expected), rule
+        assert formulas.first_play(rule, parent=0.5, tried=0.25, lowest=-1.0) == pytest.approx(expected), rule
 
 
 # Temperature

@@ -28,19 +28,23 @@ inline std::size_t edge_stride(const Graph& g) {
   return P ? sizeof(Edge) + P * sizeof(double) : g.edges.stride();
 }
 
+inline double discount_of(const Node& node, const Config& config) {
+  return node.kind == Kind::decision ? config.discount : 1.0;
+}
+
 // q(e) = r(e) + d(e)·Q(child) for one player; visits ended by a repetition count as what the game says it is worth.
 inline double child_value(const Graph& g, EdgeId e, std::size_t player, double discount, const Config& config) {
   const Edge& edge = g.edges[e];
   const double reward = static_cast<double>(g.reward(e, player));
   const double known = reward + discount * g.mean(edge.child)[player];
-  if (!g.count_repeats || g.repeats[e] == 0 || edge.visits == 0) [[likely]] return known;
+  if (!g.repeats.kept() || g.repeats[e] == 0 || edge.visits == 0) [[likely]] return known;
   const double times = g.repeats[e], others = edge.visits - g.repeats[e];
   return (others * known + times * (reward + discount * config.repetition)) / edge.visits;
 }
 
 // Bring q(e) up to date for all players. A frozen outcome that was given a child keeps its value until the child has one.
 template <std::size_t P = 0>
-inline void read_child(Graph& g, EdgeId e, double discount, const Config& config) {
+[[gnu::always_inline]] inline void read_child(Graph& g, EdgeId e, double discount, const Config& config) {
   Edge& edge = g.edge<P>(e);
   if (edge.is(kFrozen)) [[unlikely]] {
     if (g.node<P>(edge.child).visits == 0) return;
@@ -48,7 +52,7 @@ inline void read_child(Graph& g, EdgeId e, double discount, const Config& config
   }
   const std::size_t players = P ? P : g.players;
   double* q = doubles_of(&edge);
-  if (g.count_repeats) [[unlikely]] {
+  if (g.repeats.kept()) [[unlikely]] {
     for (std::size_t p = 0; p < players; ++p) q[p] = child_value(g, e, p, discount, config);
     return;
   }
@@ -68,28 +72,25 @@ inline void read_child(Graph& g, EdgeId e, double discount, const Config& config
   }
 }
 
-inline double discount_of(const Node& node, const Config& config) {
-  return node.kind == Kind::decision ? config.discount : 1.0;
-}
-
 // Bring q(e) of shared children up to date; all others are.
 template <std::size_t P = 0>
 inline void read_shared(Graph& g, const Node& node, const Config& config) {
-  if (!(node.flags & kSharedEdges)) return;
+  if (!node.is(kSharedEdges)) return;
   const double discount = discount_of(node, config);
   const Edge* edge = &g.edge<P>(node.edges);
   for (EdgeId e = node.edges; e < node.edges + node.edge_count; ++e, edge = further(edge, edge_stride<P>(g)))
     if (edge->is(kShared)) read_child<P>(g, e, discount, config);
 }
 
+template <std::size_t P = 0>
 inline void read_children(Graph& g, const Node& node, const Config& config) {
-  for (EdgeId e = node.edges; e < node.edges + node.edge_count; ++e)
-    if (g.edges[e].child != kNone) read_child(g, e, discount_of(node, config), config);
+  for (const EdgeId e : EdgeIds(node))
+    if (g.edge<P>(e).child != kNone) read_child<P>(g, e, discount_of(node, config), config);
 }
 
-// Recompute Q of a decision node from its q(e).
+// The value of a decision node by its visits, from its q(e) as they are; what selectors that keep no strategy report.
 template <std::size_t P>
-inline void refresh_decision(Graph& g, Node& node) {
+inline void refresh_by_visits(Graph& g, Node& node) {
   const std::size_t players = P ? P : g.players;
   double* mean = doubles_of(&node);
   const double* evaluation = mean + players;
@@ -115,29 +116,22 @@ inline void refresh_decision(Graph& g, Node& node) {
 inline void refresh_chance(Graph& g, Node& node) {
   if (node.visits == 0) return;
   double* mean = doubles_of(&node);
-  const Distribution* list = node.flags & kExact ? &g.distributions[node.choices] : nullptr;
+  const Distribution* list = node.is(kExact) ? &g.outcomes_of(node) : nullptr;
   std::uint64_t drawn = 0;
-  for (EdgeId e = node.edges; e < node.edges + node.edge_count; ++e) drawn += g.edges[e].visits;
+  for (const EdgeId e : EdgeIds(node)) drawn += g.edges[e].visits;
   for (std::size_t p = 0; p < g.players; ++p) {
     double total = 0.0;
-    for (EdgeId e = node.edges; e < node.edges + node.edge_count; ++e)
-      total += (list ? list->chances[g.edges[e].move] : g.edges[e].visits) * g.value(e)[p];
+    for (const EdgeId e : EdgeIds(node)) total += (list ? list->chances[g.edges[e].move] : g.edges[e].visits) * g.value(e)[p];
     mean[p] = list ? total : total / static_cast<double>(drawn);
   }
 }
 
-// Recompute Q of a node whose unshared q(e) the caller has brought up to date.
-template <std::size_t P = 0>
-inline void refresh(Graph& g, Node& node, const Config& config, bool keep_range) {
-  read_shared<P>(g, node, config);
-  if (node.kind != Kind::decision) [[unlikely]] {
-    if (node.kind == Kind::chance) refresh_chance(g, node);
-    return;
-  }
-  refresh_decision<P>(g, node);
-  if (!keep_range) [[likely]] return;
-  for (EdgeId e = node.edges; e < node.edges + node.edge_count; ++e) {
+// The scale `graph`: take in q(e) of a decision's visited edges. An edge from the node to itself counts with the new Q.
+inline void widen_range(Graph& g, NodeId id, const Config& config) {
+  const Node& node = g.nodes[id];
+  for (const EdgeId e : EdgeIds(node)) {
     if (g.edges[e].visits == 0) continue;
+    if (g.edges[e].child == id) read_child(g, e, config.discount, config);
     for (std::size_t p = 0; p < g.players; ++p) {
       if (g.value(e)[p] < g.low[p]) g.low[p] = g.value(e)[p];
       if (g.value(e)[p] > g.high[p]) g.high[p] = g.value(e)[p];

@@ -18,8 +18,9 @@ enum class FirstPlay : std::uint8_t { parent, parent_minus, reduced, constant, l
 enum class Weights : std::uint8_t { d, a, b, c };
 enum class VirtualLoss : std::uint8_t { loss, visits, off };
 enum class Cycles : std::uint8_t { refused, bootstrap, valued };
+enum class Refresh : std::uint8_t { path, parents, ancestors, sweep };
 
-struct Selector {
+struct SelectorConfig {
   Rule rule = Rule::puct;
   double c_init = 1.25, c_log = 1.0, c_base = 19652.0, c_off = 1.0, epsilon = 1.0;  // PUCT
   double c = 1.4142135623730951;                                                     // UCB1
@@ -66,13 +67,15 @@ struct ChanceConfig {
 };
 
 struct Config {
-  Selector selector, simultaneous;
+  SelectorConfig selector, simultaneous;  // where one player acts, and where several do
   ChanceConfig chance;
   bool merge = true;
   VirtualLoss virtual_loss = VirtualLoss::loss;
   std::uint32_t width = 1, depth = 1;  // paths a wave, waves in flight
   bool stop = false;
   double rho = 1.0, leak = 0.0;
+  Refresh refresh = Refresh::path;  // which nodes are recomputed besides those of the path
+  std::uint64_t sweep_every = 100;
   std::size_t max_nodes = std::numeric_limits<std::uint32_t>::max() - 1;
   std::size_t max_bytes = std::numeric_limits<std::size_t>::max();
   std::uint64_t seed = 0;
@@ -82,8 +85,14 @@ struct Config {
   double returns_low = -1.0, returns_high = 1.0;
   Cycles cycles = Cycles::refused;
   double repetition = 0.0;
-  bool sequential() const { return width == 1 && depth == 1; }  // one path at a time: nothing is ever in flight
   bool keyed_by_path = false;  // object games: a node's key mixes its creator's key and the edge
+
+  bool sequential() const { return width == 1 && depth == 1; }  // one path at a time: nothing is ever in flight
+  // Which optional columns a graph keeps (columns.hpp).
+  bool marks() const { return !sequential(); }
+  bool counts_repeats() const { return cycles == Cycles::valued; }
+  bool keeps_parents() const { return refresh == Refresh::parents || refresh == Refresh::ancestors; }
+  bool keeps_range() const { return selector.scale == Scale::graph || simultaneous.scale == Scale::graph; }
 };
 
 }  // namespace anabranch

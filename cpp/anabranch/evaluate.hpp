@@ -1,77 +1,136 @@
-// Evaluators that need no Python: uniform, hashing, and random rollouts. Same as src/anabranch/evaluate/native.py.
+// Evaluate states without Python: uniform, hashing, random rollouts; those of a wave may be shared by a team of threads.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
+#include "anabranch/config.hpp"
+#include "anabranch/draws.hpp"
+#include "anabranch/rollout.hpp"
 #include "anabranch/position.hpp"
-#include "anabranch/random.hpp"
+#include "anabranch/states.hpp"
+#include "anabranch/team.hpp"
 
 namespace anabranch {
 
-// A whole rollout in one compiled call, generated from the game's own verbs (src/anabranch/game/native/rollout.py): plays
-// from `state` to the end or `max_depth`, adds discounted rewards to `totals` and changes the state. The other pointers are
-// scratch memory of the sizes the rules declare. A status or a result other than 0 means that a verb failed.
-using RolloutFunction = Status (*)(std::int64_t* result, void** error, const void* self, void* state, std::uint64_t* random,
-                                   std::int32_t max_depth, double discount, std::int32_t* ids, std::int32_t* joint,
-                                   std::int32_t* outcomes, double* chances, double* rewards, double* totals);
+class Evaluators {
+ public:
+  Evaluators(const NativeEvaluator& evaluator, const Config& config, const Rules& rules)
+      : values(static_cast<std::size_t>(rules.players)),
+        evaluator_(evaluator),
+        config_(config),
+        rules_(rules),
+        players_(static_cast<std::size_t>(rules.players)),
+        logits_(evaluator.kind == NativeEvaluator::Kind::hashing ? players_ * static_cast<std::size_t>(rules.actions) : 0),
+        buffers_(1, RolloutBuffers(rules)) {}
 
-struct NativeEvaluator {
-  enum class Kind : std::uint8_t { none, uniform, hashing, rollout };
+  bool native() const { return evaluator_.kind != NativeEvaluator::Kind::none; }
+  bool needs_state() const { return evaluator_.kind == NativeEvaluator::Kind::rollout; }
 
-  Kind kind = Kind::none;  // none: somebody else evaluates
-  double value = 0.0;      // uniform
-  std::uint64_t seed = 0;  // hashing
-  std::int32_t count = 1, max_depth = 10000;  // rollout
-  RolloutFunction rollout = nullptr;          // without it verbs are called one by one
-};
+  // Let a team share rollouts from now on; nullptr: play them alone.
+  void set_team(Team* team) {
+    team_ = team;
+    buffers_.resize(team ? team->members() : 1, RolloutBuffers(rules_));
+  }
+  bool shares_rollouts(std::size_t leaves) const {
+    const std::size_t all = static_cast<std::size_t>(evaluator_.count) * leaves;
+    return evaluator_.rollout && all > 1 && all <= Team::kMost;
+  }
 
-// Scratch memory of compiled rollouts.
-struct RolloutBuffers {
-  explicit RolloutBuffers(const Rules& rules)
-      : state(rules.state_size / 8 + 1), ids(size(rules.actions)), joint(size(rules.players)), outcomes(size(rules.outcomes)), chances(size(rules.outcomes)), rewards(size(rules.players)) {}
+  // Evaluate the state in hand into `values`; its logits, or nullptr where every choice is equally likely.
+  const double* evaluate(Position& position, std::uint64_t key, const Draws& draws) {
+    switch (evaluator_.kind) {
+      case NativeEvaluator::Kind::uniform:
+        std::fill(values.begin(), values.end(), evaluator_.value);
+        break;
+      case NativeEvaluator::Kind::hashing:
+        evaluate_by_hash(evaluator_, key, players_, static_cast<std::size_t>(rules_.actions), config_.returns_low, config_.returns_high,
+                     logits_.data(), values.data());
+        return logits_.data();
+      case NativeEvaluator::Kind::rollout:
+        roll_out(position, key, draws);
+        break;
+      case NativeEvaluator::Kind::none:
+        break;
+    }
+    return nullptr;
+  }
 
-  std::vector<std::uint64_t> state;
-  std::vector<std::int32_t> ids, joint, outcomes;
-  std::vector<double> chances, rewards;
+  // Play the rollouts of several states at once, for `finish` to collect one after the other. Each rollout has numbers and a
+  // result of its own, so it does not matter who plays it; results are added up in order.
+  void play_all(const std::vector<std::byte>& states, const std::vector<std::uint64_t>& keys, const Draws& draws) {
+    const std::size_t size = rules_.state_size, count = static_cast<std::size_t>(evaluator_.count), items = keys.size() * count;
+    totals_.assign(items * players_, 0.0);
+    failed_.assign(items, evaluator_.rollout == nullptr);
+    if (!evaluator_.rollout) return;
+    const std::uint64_t seed = draws.evaluation();
+    const auto play = [&](std::size_t i, std::size_t member) {
+      failed_[i] = !play_rollout(states.data() + i / count * size, fold(fold(seed, keys[i / count]), i % count), buffers_[member],
+                                 &totals_[i * players_]);
+    };
+    if (team_ && items > 1 && items <= Team::kMost) team_->each(items, play);
+    else
+      for (std::size_t i = 0; i < items; ++i) play(i, 0);
+  }
+
+  // The mean of the rollouts of one of those states, which is in hand, into `values`.
+  void finish(Position& position, std::size_t index, std::uint64_t key, const Draws& draws) {
+    const auto count = static_cast<std::size_t>(evaluator_.count);
+    start_.assign(position.state(), position.state() + rules_.state_size);
+    std::fill(values.begin(), values.end(), 0.0);
+    for (std::size_t i = index * count; i < (index + 1) * count; ++i) {
+      if (failed_[i]) {
+        // There is no compiled rollout, or something failed on its way: play it verb by verb, which finds where.
+        position.set(start_.data());
+        std::fill_n(&totals_[i * players_], players_, 0.0);
+        rollout(position, rules_, Random{fold(fold(draws.evaluation(), key), i - index * count)}, evaluator_.max_depth, config_.discount,
+                &totals_[i * players_]);
+      }
+      for (std::size_t p = 0; p < players_; ++p) values[p] += totals_[i * players_ + p];
+    }
+    for (double& value : values) value /= evaluator_.count;
+    position.set(start_.data());
+  }
+
+  std::vector<double> values;  // the last evaluation
 
  private:
-  static std::size_t size(std::int32_t count) { return count > 0 ? static_cast<std::size_t>(count) : 1; }
-};
-
-// Logits in [−2, 2) per player and action, values within the returns, from the node's key alone.
-inline void hash_evaluation(const NativeEvaluator& evaluator, std::uint64_t key, std::size_t players, std::size_t actions,
-                         double low, double high, double* logits, double* values) {
-  for (std::size_t p = 0; p < players; ++p) {
-    const std::uint64_t word = fold(fold(evaluator.seed, key), p);
-    values[p] = low + (high - low) * unit(word);
-    for (std::size_t a = 0; a < actions; ++a) logits[p * actions + a] = 4.0 * unit(fold(word, a)) - 2.0;
-  }
-}
-
-// Play on at random, uniformly over choices, and add the discounted rewards to `totals`; chance steps are not discounted.
-inline void rollout(Position& position, const Rules& rules, Random random, std::int32_t max_depth, double discount,
-                    double* totals) {
-  double weight = 1.0;
-  for (std::int32_t depth = 0; depth < max_depth; ++depth) {
-    const std::int64_t turn = position.turn();
-    if (turn == kOver) return;
-    if (turn == kChance) {
-      position.step_outcome(position.draw(random));
-    } else {
-      for (std::int32_t p = 0; p < rules.players; ++p) {
-        std::int32_t chosen = kIdle;
-        if (turn >> p & 1) {
-          position.read_choices(p);
-          chosen = position.choices[static_cast<std::size_t>(random.below(static_cast<std::int32_t>(position.choices.size())))];
-        }
-        position.actions[static_cast<std::size_t>(p)] = chosen;
-      }
-      position.step();
+  void roll_out(Position& position, std::uint64_t key, const Draws& draws) {
+    if (evaluator_.count == 1 && evaluator_.rollout) [[likely]] {
+      for (double& value : values) value = 0.0;
+      if (play_rollout(position.state(), fold(fold(draws.evaluation(), key), 0), buffers_[0], values.data())) [[likely]] return;
     }
-    for (std::size_t p = 0; p < position.rewards.size(); ++p) totals[p] += weight * static_cast<double>(position.rewards[p]);
-    if (turn != kChance) weight *= discount;
+    roll_out_many(position, key, draws);
   }
-}
+
+  __attribute__((noinline)) void roll_out_many(Position& position, std::uint64_t key, const Draws& draws) {
+    one_state_.assign(position.state(), position.state() + rules_.state_size);
+    one_key_.assign(1, key);
+    play_all(one_state_, one_key_, draws);
+    finish(position, 0, key, draws);
+  }
+
+  // One compiled rollout from a state; false if something failed.
+  bool play_rollout(const std::byte* start, std::uint64_t random, RolloutBuffers& b, double* totals) const {
+    copy_record(reinterpret_cast<std::byte*>(b.state.data()), start, rules_.state_size);
+    std::int64_t result = 0;
+    void* error = nullptr;
+    return evaluator_.rollout(&result, &error, rules_.instance, b.state.data(), &random, evaluator_.max_depth, config_.discount,
+                              b.ids.data(), b.joint.data(), b.outcomes.data(), b.chances.data(), b.rewards.data(), totals) == 0 &&
+           result == 0 && finite(totals, rules_.players);
+  }
+
+  const NativeEvaluator evaluator_;
+  const Config& config_;
+  const Rules& rules_;
+  const std::size_t players_;
+  Team* team_ = nullptr;
+  std::vector<double> logits_, totals_;
+  std::vector<RolloutBuffers> buffers_;  // one for each member of the team
+  std::vector<char> failed_;
+  std::vector<std::byte> start_, one_state_;
+  std::vector<std::uint64_t> one_key_;
+};
 
 }  // namespace anabranch

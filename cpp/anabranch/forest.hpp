@@ -11,7 +11,7 @@
 #include <thread>
 #include <vector>
 
-#include "anabranch/search.hpp"
+#include "anabranch/report.hpp"
 
 namespace anabranch {
 
@@ -218,11 +218,12 @@ class Forest {
   // Do something to a root; whatever goes wrong, undo it and tell which line of play led there.
   template <class Action>
   static void guarded(Search& root, Action&& action) {
+    root.enter();
     try {
       action();
     } catch (Failure& failure) {
       failure.search = &root;
-      failure.line = root.line();
+      failure.line = line_in_hand(root);
       root.undo();
       throw;
     } catch (...) {

@@ -4,10 +4,12 @@
 // processor's cache, all of it needed at once. Its edges lie in one block in creation order, the order in which sums run; a
 // full block moves to one twice as large, and blocks left behind are used again. Behind an `Edge` lie P doubles, its q(e) as
 // of the parent's last refresh. Where the child has no other parent that is its q(e) now, because whatever changes the child
-// goes on to refresh the parent; edges into shared children carry kShared and are recomputed before they are read. So a
-// selection touches a node and its block, and mostly nothing else.
+// goes on to refresh the parent; edges into shared children carry kShared and are read again before they count. So a
+// selection touches a node and its block, and mostly nothing else. What fewer playouts need lies in the columns that
+// columns.hpp declares.
 //
-// Only the thread that owns the graph may touch it. Invariants are those of MODEL section 2; `check` in check.hpp tests them.
+// Only the thread that owns the graph may touch it. The invariants are those of MODEL section 2; `Graph.check` in Python
+// (src/anabranch/search/engine/graph.py) tests them.
 #pragma once
 
 #include <array>
@@ -16,50 +18,57 @@
 #include <cstdint>
 #include <cstring>
 #include <limits>
-#include <map>
-#include <unordered_map>
 #include <vector>
 
-#include "anabranch/column.hpp"
+#include "anabranch/columns.hpp"
+#include "anabranch/config.hpp"
 #include "anabranch/index.hpp"
 #include "anabranch/rules.hpp"
 #include "anabranch/states.hpp"
+#include "anabranch/tables.hpp"
 
 namespace anabranch {
 
 using NodeId = std::uint32_t;
 using EdgeId = std::uint32_t;
-inline constexpr std::uint32_t kNone = UINT32_MAX;
 
 enum class Kind : std::uint8_t { over, chance, decision };
 
 // Flags of nodes.
-inline constexpr std::uint8_t kOnPath = 1;     // in the path being walked
-inline constexpr std::uint8_t kManyParents = 2;  // all edges into it carry kShared
-inline constexpr std::uint8_t kSharedEdges = 8;  // some of its edges carry kShared
-inline constexpr std::uint8_t kExact = 4;      // a chance node whose outcomes were all enumerated
-inline constexpr std::uint8_t kTwinEdges = 16;  // two of its edges lead to one child
-inline constexpr std::uint8_t kPending = 32;    // asked about, but not answered yet
-inline constexpr std::uint8_t kMarked = 64;     // visits in flight walk through it
-inline constexpr std::uint8_t kForced = 128;    // a root whose choices are forced to be tried again
+inline constexpr std::uint16_t kOnPath = 1;       // in the path being walked
+inline constexpr std::uint16_t kManyParents = 2;  // all edges into it carry kShared
+inline constexpr std::uint16_t kExact = 4;        // a chance node whose outcomes were all enumerated
+inline constexpr std::uint16_t kSharedEdges = 8;  // some of its edges carry kShared
+inline constexpr std::uint16_t kTwinEdges = 16;   // two of its edges lead to one child
+inline constexpr std::uint16_t kPending = 32;     // asked about, but not answered yet
+inline constexpr std::uint16_t kMarked = 64;      // visits in flight walk through it
+inline constexpr std::uint16_t kRuled = 128;      // a root with a rule of its own (root.hpp)
+inline constexpr std::uint16_t kMet = 256;        // met by the walk over ancestors (propagate.hpp)
+inline constexpr std::uint16_t kChanged = 512;    // its Q changed in that walk
 // Flags of edges, in the two highest bits of `Edge::bits`.
 inline constexpr std::uint32_t kShared = 1u << 30;  // the child has another parent: q(e) may be stale
-inline constexpr std::uint32_t kFrozen = 1u << 31;  // q(e) is the frozen value: no child, or one that nobody knows yet
+inline constexpr std::uint32_t kFrozen = 1u << 31;  // q(e) is the frozen value: no child, or one not evaluated yet
 inline constexpr std::uint32_t kNoReward = kShared - 1;
 
 struct Node {  // then Q and U of all players
   std::uint32_t visits = 0;      // N(n)
   std::uint32_t edges = 0;       // the first edge of its block
   std::uint32_t edge_count = 0;  // how many edges it has
-  std::uint32_t edge_room = 0;   // how many its block holds
-  std::uint32_t choices = 0;     // one acting player: how many choices; several: a row of `tables`; chance: a distribution
-  std::uint32_t priors = kNone;  // where its priors start, kNone if all choices are equally likely
-  NodeId parent = kNone;         // the node whose edge reached it first
+  std::uint32_t choices = 0;     // one acting player: how many choices; several: a joint table; chance: a list of outcomes
+  std::uint32_t rows = kNone;    // its first row of choice columns, kNone if all choices are equally likely
+  std::uint32_t level = 0;       // how many edges the first way to it has
+  std::uint16_t flags = 0;
   Kind kind = Kind::over;
-  std::uint8_t mover = 0;  // the acting player, if there is one
-  std::uint8_t flags = 0;
-  std::uint8_t acting = 0;  // how many players act
+  std::uint8_t mover = 0;       // the acting player, if there is one
+  std::uint8_t acting = 0;      // how many players act
+  std::uint8_t size_class = 0;  // of its block, which holds 2^(size_class − 1) edges; 0: it has none
+
+  std::uint32_t room() const { return (1u << size_class) >> 1; }
+  bool is(std::uint16_t flag) const { return flags & flag; }
+  void set(std::uint16_t flag) { flags = static_cast<std::uint16_t>(flags | flag); }
+  void clear(std::uint16_t flag) { flags = static_cast<std::uint16_t>(flags & ~flag); }
 };
+static_assert(sizeof(Node) == 32);
 
 struct Edge {  // then q(e) of all players
   NodeId child;          // kNone if frozen
@@ -71,59 +80,97 @@ struct Edge {  // then q(e) of all players
   bool is(std::uint32_t flag) const { return bits & flag; }
 };
 
-// Outcomes of chance states, each different list stored once.
-struct Distribution {
-  std::vector<std::int32_t> outcomes;
-  std::vector<double> chances, cumulative;
+// The edges of a node, in creation order.
+class EdgeIds {
+ public:
+  explicit EdgeIds(const Node& node) : first_(node.edges), end_(node.edges + node.edge_count) {}
+
+  struct Iterator {
+    EdgeId at;
+    EdgeId operator*() const { return at; }
+    Iterator& operator++() {
+      ++at;
+      return *this;
+    }
+    bool operator!=(const Iterator& other) const { return at != other.at; }
+  };
+  Iterator begin() const { return {first_}; }
+  Iterator end() const { return {end_}; }
+
+ private:
+  EdgeId first_, end_;
 };
 
-// Several players acting at once: who they are, the ids that stand for their choices, and where a choice's bits lie in
-// `Edge::move`. Few different ones occur in a game, and each is stored once.
-struct Table {
-  std::uint64_t turn = 0;
-  std::vector<std::uint32_t> players, sizes, shifts, masks;  // one entry per acting player
-  std::vector<std::int32_t> ids;                             // of all acting players, one after the other
-  std::vector<std::uint32_t> starts;                         // where a player's ids (and its priors) begin
-  bool few = false;                                          // two players with at most kFew choices each
-
-  static constexpr std::uint32_t kFew = 16;
-
-  std::uint32_t choice(std::uint32_t move, std::size_t index) const { return move >> shifts[index] & masks[index]; }
+// A parent of a child, in the ring of all its parents.
+struct ParentLink {
+  NodeId parent, child;
+  std::uint32_t next, before;  // the first one after the last; the last one when this was added
 };
 
 class Graph {
-  friend class Archive;  // snapshot.hpp
-
  public:
-  explicit Graph(const Rules& game)
+  explicit Graph(const Rules& game, const Config& config = Config())
       : rules(game),
         players(static_cast<std::size_t>(game.players)),
-        states(game.state_size),
-        keys(game.key ? game.key_size : 8),
         nodes(2 * players),
-        edges(players) {
-    edges.reserve(1);  // so that a node without edges has a place where they would be
+        edges(players),
+        states(game.state_size),
+        key_records(game.key ? game.key_size : 8) {
+#define ANABRANCH_DECLARE(column, type, values, begins_with, kept_where, in_files) \
+  column.declare(#column, kept_where, values, begins_with, in_files);
+    ANABRANCH_NODE_COLUMNS(ANABRANCH_DECLARE)
+    ANABRANCH_EDGE_COLUMNS(ANABRANCH_DECLARE)
+    ANABRANCH_CHOICE_COLUMNS(ANABRANCH_DECLARE)
+#undef ANABRANCH_DECLARE
+    edges.reserve_rows(1);  // so that a node without edges has a place where they would be
     low.assign(players, std::numeric_limits<double>::infinity());
     high.assign(players, -std::numeric_limits<double>::infinity());
   }
 
   Rules rules;
   std::size_t players;
-  States states, keys;  // `keys` is used only by games with a `key` verb
-  Index index;
   Records<Node> nodes;
-  Column<std::uint64_t> hashes;  // node keys: what random draws depend on
-  Column<std::uint32_t> levels;  // how many edges the first way to a node has
-  Column<double> ranges;         // 2·P a node, for games with a `bounds` verb: low, high of the remaining return
   Records<Edge> edges;
-  Column<std::uint32_t> passing;    // visits in flight that walk through a node, only where waves are searched
-  Column<std::uint32_t> marks;      // v(e), likewise
-  Column<std::uint32_t> repeats;    // C(e), only where repetitions have a value of their own
-  Column<float> rewards;            // P a row
-  Column<float> priors;
-  std::vector<Distribution> distributions;
-  std::vector<Table> tables;
+  States states;
+  Index index;
+  Column<float> rewards;  // P a row
+#define ANABRANCH_MEMBER(column, type, ...) Rows<type> column;
+  ANABRANCH_NODE_COLUMNS(ANABRANCH_MEMBER)
+  ANABRANCH_CHOICE_COLUMNS(ANABRANCH_MEMBER)
+  ANABRANCH_EDGE_COLUMNS(ANABRANCH_MEMBER)
+#undef ANABRANCH_MEMBER
+  Column<ParentLink> links;       // where parents are kept, all of them, in the order they were made
+  States key_records;             // of games with a `key` verb
+  Tables tables;
   std::vector<double> low, high;  // of q(e) seen at any refresh, per player: the scale `graph`
+  bool graded = true;             // whether all ways to a node have the same length, as where the state counts the moves
+
+  // Call f(column) for every column of rows that is kept.
+#define ANABRANCH_CALL(column, ...) \
+  if (column.kept()) f(column);
+  template <class F>
+  void each_node_column(F&& f) { ANABRANCH_NODE_COLUMNS(ANABRANCH_CALL) }
+  template <class F>
+  void each_node_column(F&& f) const { ANABRANCH_NODE_COLUMNS(ANABRANCH_CALL) }
+  template <class F>
+  void each_edge_column(F&& f) { ANABRANCH_EDGE_COLUMNS(ANABRANCH_CALL) }
+  template <class F>
+  void each_edge_column(F&& f) const { ANABRANCH_EDGE_COLUMNS(ANABRANCH_CALL) }
+  template <class F>
+  void each_choice_column(F&& f) { ANABRANCH_CHOICE_COLUMNS(ANABRANCH_CALL) }
+  template <class F>
+  void each_choice_column(F&& f) const { ANABRANCH_CHOICE_COLUMNS(ANABRANCH_CALL) }
+#undef ANABRANCH_CALL
+  // The same for two graphs at once: f(column of this one, column of the other).
+#define ANABRANCH_PAIR(column, ...) \
+  if (column.kept()) f(column, other.column);
+  template <class F>
+  void each_node_column(const Graph& other, F&& f) { ANABRANCH_NODE_COLUMNS(ANABRANCH_PAIR) }
+  template <class F>
+  void each_edge_column(const Graph& other, F&& f) { ANABRANCH_EDGE_COLUMNS(ANABRANCH_PAIR) }
+  template <class F>
+  void each_choice_column(const Graph& other, F&& f) { ANABRANCH_CHOICE_COLUMNS(ANABRANCH_PAIR) }
+#undef ANABRANCH_PAIR
 
   std::size_t size() const { return nodes.size(); }
   double* mean(NodeId node) { return nodes.doubles(node); }
@@ -137,37 +184,61 @@ class Graph {
   template <std::size_t P>
   Node& node(NodeId id) { return nodes.at<2 * P>(id); }
   template <std::size_t P>
+  const Node& node(NodeId id) const { return nodes.at<2 * P>(id); }
+  template <std::size_t P>
   Edge& edge(EdgeId e) { return edges.at<P>(e); }
   template <std::size_t P>
   const Edge& edge(EdgeId e) const { return edges.at<P>(e); }
 
+  const Distribution& outcomes_of(const Node& node) const { return tables.outcomes(node.choices); }
+  const Table& table_of(const Node& node) const { return tables.joint(node.choices); }
+  // How many choices the acting players have, all together: as many rows a node has, if any.
+  std::size_t choices_of(const Node& node) const { return node.acting == 1 ? node.choices : table_of(node).ids.size(); }
+  // The acting players as bits.
+  std::uint64_t turn_of(const Node& node) const {
+    return node.acting == 1 ? std::uint64_t{1} << node.mover : table_of(node).turn;
+  }
+
+  // v(n): visits in flight that N(n) will count; v(e).
+  std::uint32_t in_flight(NodeId id) const { return passing.kept() ? passing[id] + (nodes[id].is(kPending) ? 1 : 0) : 0; }
+  std::uint32_t edge_in_flight(EdgeId e) const { return marks.kept() ? marks[e] : 0; }
+
+  float reward(EdgeId edge, std::size_t player) const {
+    const std::uint32_t row = edges[edge].reward();
+    return row == kNoReward ? 0.0f : rewards[row * players + player];
+  }
+
   // Everything the graph holds, in bytes.
   std::size_t bytes() const {
-    return states.bytes() + keys.bytes() + index.bytes() + nodes.bytes() + hashes.bytes() + levels.bytes() + ranges.bytes() + edges.bytes() +
-           passing.bytes() + marks.bytes() + repeats.bytes() + rewards.bytes() + priors.bytes() + extra_bytes_;
+    std::size_t total = nodes.bytes() + edges.bytes() + states.bytes() + key_records.bytes() + index.bytes() + rewards.bytes() +
+                        links.bytes() + tables.bytes();
+    const auto add_bytes = [&total](const auto& column) { total += column.bytes(); };
+    each_node_column(add_bytes);
+    each_edge_column(add_bytes);
+    each_choice_column(add_bytes);
+    return total;
   }
 
   // Make room for so many nodes at once; what is not used is never touched.
   void reserve(std::size_t count) {
-    nodes.reserve(count);
-    hashes.reserve(count);
-    levels.reserve(count);
+    nodes.reserve_rows(count);
     states.reserve(count);
-    edges.reserve(count * 3 / 2);
+    edges.reserve_rows(count * 3 / 2);
+    each_node_column([count](auto& column) { column.reserve_rows(count); });
   }
 
-  // Add a node for the record offered to `states` (and `keys`).
+  // Add a node for the record offered to `states` (and `key_records`).
   NodeId add(const Node& made, std::uint64_t hash) {
     const auto id = static_cast<NodeId>(nodes.extend(1));
     nodes[id] = made;
     double* value = nodes.doubles(id);
     for (std::size_t i = 0; i < 2 * players; ++i) value[i] = 0.0;
-    hashes.push(hash);
-    levels.push(0);
-    if (rules.bounds) ranges.fill(2 * players, 0.0);
-    if (count_marks) passing.push(0);
+#define ANABRANCH_ADD(column, ...) column.add_row();
+    ANABRANCH_NODE_COLUMNS(ANABRANCH_ADD)
+#undef ANABRANCH_ADD
+    key[id] = hash;
     states.append();
-    if (rules.key) keys.append();
+    if (rules.key) key_records.append();
     return id;
   }
 
@@ -175,25 +246,28 @@ class Graph {
   void remove_last() {
     const std::size_t last = size() - 1;
     release_edges(nodes[last]);
-    nodes.cut(last);
-    hashes.cut(last);
-    levels.cut(last);
-    if (rules.bounds) ranges.cut(last * 2 * players);
-    if (count_marks) passing.cut(last);
+    nodes.cut_rows(last);
+    each_node_column([last](auto& column) { column.cut_rows(last); });
     states.cut(last);
-    if (rules.key) keys.cut(last);
+    if (rules.key) key_records.cut(last);
   }
 
-  // v(n): visits in flight that N(n) will count.
-  std::uint32_t in_flight(NodeId id) const {
-    return count_marks ? passing[id] + (nodes[id].flags & kPending ? 1 : 0) : 0;
+  // Add so many rows of choices; the first.
+  std::uint32_t add_choices(std::size_t count) {
+    const std::size_t first = choice_rows();
+    each_choice_column([count](auto& column) { column.add_rows(count); });
+    return static_cast<std::uint32_t>(first);
+  }
+  std::size_t choice_rows() const { return priors.size(); }
+  void cut_choices(std::size_t rows) {
+    each_choice_column([rows](auto& column) { column.cut_rows(rows); });
   }
 
   // Append an edge to a node; its place in the node's block. Visits are 0 and nothing hangs on it yet.
-  std::uint32_t add_edge(NodeId id, std::uint32_t move, const float* reward) {
+  [[gnu::always_inline]] std::uint32_t add_edge(NodeId id, std::uint32_t move, const float* reward) {
     Node& node = nodes[id];
     const std::uint32_t count = node.edge_count;
-    if (count == node.edge_room) move_block(node, count == 0 ? 1 : count * 2);
+    if (count == node.room()) move_block(node);
     std::uint32_t row = kNoReward;
     for (std::size_t p = 0; p < players; ++p) {
       if (reward[p] == 0.0f) continue;
@@ -206,161 +280,130 @@ class Graph {
     clear_edge(e);
     edges[e].move = move;
     edges[e].bits = row;
-    if (count_repeats) repeats[e] = 0;
-    if (count_marks) marks[e] = 0;
     ++node.edge_count;
     return count;
   }
 
+  // Take back the edge added last to a node.
+  void remove_edge(NodeId id) {
+    Node& node = nodes[id];
+    --node.edge_count;
+    clear_edge(node.edges + node.edge_count);
+  }
+
   // Hang a child under an edge. A child with several parents changes behind their backs: all its edges become shared.
-  void link(NodeId parent, EdgeId edge, NodeId child) {
-    edges[edge].child = child;
-    edges[edge].bits &= ~kFrozen;
+  void link(NodeId above, EdgeId e, NodeId child) {
+    Edge& edge = edges[e];
+    edge.child = child;
+    edge.bits &= ~kFrozen;
     Node& node = nodes[child];
-    if (node.parent == kNone && child != 0) {
-      node.parent = parent;
-      levels[child] = levels[parent] + 1;
+    if (parent[child] == kNone && child != 0) {
+      parent[child] = above;
+      node.level = nodes[above].level + 1;
+      if (last_link.kept()) [[unlikely]] add_parent(child, above);
       return;
     }
-    if (levels[child] != levels[parent] + 1) graded = false;
-    const Node& above = nodes[parent];
-    for (EdgeId e = above.edges; e < above.edges + above.edge_count; ++e)
-      if (e != edge && edges[e].child == child) nodes[parent].flags |= kTwinEdges;
-    edges[edge].bits |= kShared;
-    nodes[parent].flags |= kSharedEdges;
-    if (node.flags & kManyParents) return;
-    node.flags |= kManyParents;
-    if (node.parent == kNone) return;
-    Node& first = nodes[node.parent];
-    first.flags |= kSharedEdges;
-    for (EdgeId e = first.edges; e < first.edges + first.edge_count; ++e)
-      if (edges[e].child == child) edges[e].bits |= kShared;
+    link_again(above, e, child);
+  }
+  __attribute__((noinline)) void link_again(NodeId above, EdgeId e, NodeId child) {
+    Node& node = nodes[child];
+    if (node.level != nodes[above].level + 1) graded = false;
+    bool twin = false;
+    for (const EdgeId other : EdgeIds(nodes[above])) twin |= other != e && edges[other].child == child;
+    if (twin) nodes[above].set(kTwinEdges);
+    else if (last_link.kept()) add_parent(child, above);
+    edges[e].bits |= kShared;
+    nodes[above].set(kSharedEdges);
+    if (node.is(kManyParents)) return;
+    node.set(kManyParents);
+    if (parent[child] == kNone) return;
+    Node& first = nodes[parent[child]];
+    first.set(kSharedEdges);
+    for (const EdgeId other : EdgeIds(first))
+      if (edges[other].child == child) edges[other].bits |= kShared;
+  }
+
+  // Call f(parent) for all parents of a node, in the order they were linked; only where they are kept.
+  template <class F>
+  void each_parent(NodeId child, F&& f) const {
+    const std::uint32_t last = last_link[child];
+    if (last == kNone) return;
+    for (std::uint32_t at = links[last].next;; at = links[at].next) {
+      f(links[at].parent);
+      if (at == last) return;
+    }
+  }
+
+  void add_parent(NodeId child, NodeId above) {
+    const auto link = static_cast<std::uint32_t>(links.size());
+    const std::uint32_t last = last_link[child];
+    links.push({above, child, last == kNone ? link : links[last].next, last});
+    if (last != kNone) links[last].next = link;
+    last_link[child] = link;
+  }
+
+  // Take back the newest links until so many are left; children that are gone need nothing.
+  void cut_links(std::size_t count) {
+    while (links.size() > count) {
+      const ParentLink link = links.back();
+      links.pop();
+      if (link.child >= size()) continue;
+      if (link.before != kNone) links[link.before].next = link.next;
+      last_link[link.child] = link.before;
+    }
   }
 
   // Call for the memory of a node's children before it is known which one is needed.
   template <std::size_t P>
   void prefetch_children(const Node& node) const {
-    for (EdgeId e = node.edges; e < node.edges + node.edge_count; ++e) __builtin_prefetch(&nodes.at<2 * P>(edge<P>(e).child));
-  }
-
-  float reward(EdgeId edge, std::size_t player) const {
-    const std::uint32_t row = edges[edge].reward();
-    return row == kNoReward ? 0.0f : rewards[row * players + player];
-  }
-
-  // Find or store a list of outcomes.
-  std::uint32_t intern(const std::int32_t* outcomes, const double* chances, std::size_t count) {
-    std::vector<std::uint64_t> words(count * 2);
-    for (std::size_t i = 0; i < count; ++i) {
-      words[2 * i] = static_cast<std::uint64_t>(outcomes[i]);
-      words[2 * i + 1] = std::bit_cast<std::uint64_t>(chances[i]);
-    }
-    const auto [place, fresh] = interned_.try_emplace(std::move(words), static_cast<std::uint32_t>(distributions.size()));
-    if (fresh) {
-      Distribution list;
-      double total = 0.0;
-      for (std::size_t i = 0; i < count; ++i) {
-        list.outcomes.push_back(outcomes[i]);
-        list.chances.push_back(chances[i]);
-        list.cumulative.push_back(total += chances[i]);
-      }
-      distributions.push_back(std::move(list));
-      extra_bytes_ += count * 40 + 128;
-    }
-    return place->second;
-  }
-
-  // Find or store who acts at once with which choices (`ids` of all, `sizes` of each); kNone if the joint choices do not
-  // fit into 32 bits.
-  std::uint32_t intern(std::uint64_t turn, const std::vector<std::uint32_t>& sizes, const std::vector<std::int32_t>& ids) {
-    if (last_table_ < tables.size()) {  // mostly as at the node before
-      const Table& last = tables[last_table_];
-      if (last.turn == turn && last.sizes == sizes && last.ids == ids) return last_table_;
-    }
-    std::uint64_t hash = turn;  // finds candidates; contents are compared
-    for (const std::uint32_t size : sizes) hash = hash * kGolden + size;
-    for (const std::int32_t id : ids) hash = hash * kGolden + static_cast<std::uint64_t>(id);
-    for (auto [place, end] = table_places_.equal_range(hash); place != end; ++place) {
-      const Table& known = tables[place->second];
-      if (known.turn == turn && known.sizes == sizes && known.ids == ids) return last_table_ = place->second;
-    }
-    Table table;
-    table.turn = turn;
-    table.sizes = sizes;
-    table.ids = ids;
-    std::uint32_t shift = 0, start = 0, player = 0;
-    for (const std::uint32_t size : sizes) {
-      const auto width = static_cast<std::uint32_t>(std::bit_width(size - 1));
-      while (!(turn >> player & 1)) ++player;
-      table.players.push_back(player++);
-      table.shifts.push_back(width == 0 ? 0 : shift);
-      table.masks.push_back(width == 0 ? 0 : 0xFFFFFFFFu >> (32 - width));
-      table.starts.push_back(start);
-      shift += width;
-      start += size;
-    }
-    if (shift > 32) return kNone;
-    table.few = sizes.size() == 2 && sizes[0] <= Table::kFew && sizes[1] <= Table::kFew;
-    const auto place = static_cast<std::uint32_t>(tables.size());
-    table_places_.emplace(hash, place);
-    tables.push_back(std::move(table));
-    extra_bytes_ += sizes.size() * 32 + ids.size() * 4 + 256;
-    return last_table_ = place;
-  }
-
-  // Know the same lists of outcomes and tables of choices as another graph, under the same numbers.
-  void share_tables(const Graph& other) {
-    distributions = other.distributions;
-    tables = other.tables;
-    interned_ = other.interned_;
-    table_places_ = other.table_places_;
-    extra_bytes_ = other.extra_bytes_;
+    for (const EdgeId e : EdgeIds(node)) __builtin_prefetch(&nodes.at<2 * P>(edge<P>(e).child));
   }
 
   void clear_edge(EdgeId e) {
     edges[e] = Edge{kNone, 0, 0, kNoReward};
     for (std::size_t p = 0; p < players; ++p) value(e)[p] = 0.0;
+    each_edge_column([e](auto& column) { column.clear_row(e); });
   }
 
   // Give back the block of a node that is about to be cut off.
   void release_edges(const Node& node) {
-    if (node.edge_room > 0) free_[static_cast<std::size_t>(std::countr_zero(node.edge_room))].push_back(node.edges);
+    if (node.size_class > 0) free_[node.size_class - 1u].push_back(node.edges);
   }
 
-  bool count_repeats = false;  // whether `repeats` is kept
-  bool count_marks = false;    // whether `passing` and `marks` are
-  bool graded = true;          // whether all ways to a node have the same length, as where the state counts the moves
+  // A fresh block of 2^size_class edges.
+  EdgeId add_block(std::size_t size_class) {
+    const std::size_t capacity = std::size_t{1} << size_class;
+    const auto place = static_cast<EdgeId>(edges.extend(capacity));
+    each_edge_column([capacity](auto& column) { column.add_rows(capacity); });
+    for (std::size_t i = 0; i < capacity; ++i) clear_edge(place + static_cast<EdgeId>(i));  // views may look at unused ones
+    return place;
+  }
+
+  // Blocks of 1, 2, 4, … edges that wait for the next node that needs their size.
+  std::array<std::vector<EdgeId>, 32>& free_blocks() { return free_; }
+  const std::array<std::vector<EdgeId>, 32>& free_blocks() const { return free_; }
 
  private:
-  // Blocks hold 1, 2, 4, … edges; one left behind waits in `free_` for the next node that needs its size.
-  __attribute__((noinline)) void move_block(Node& node, std::uint32_t capacity) {
-    const auto size_class = static_cast<std::size_t>(std::countr_zero(capacity));
-    std::uint32_t place;
+  // Give a node a block twice as large.
+  __attribute__((noinline)) void move_block(Node& node) {
+    const std::size_t size_class = node.size_class;
+    EdgeId place;
     if (!free_[size_class].empty()) {
       place = free_[size_class].back();
       free_[size_class].pop_back();
     } else {
-      place = static_cast<std::uint32_t>(edges.extend(capacity));
-      if (count_repeats) repeats.extend(capacity);
-      if (count_marks) marks.extend(capacity);
-      for (EdgeId e = place; e < place + capacity; ++e) clear_edge(e);  // views may look at unused ones
+      place = add_block(size_class);
     }
     if (node.edge_count > 0) {
-      copy_record(reinterpret_cast<std::byte*>(&edges[place]), reinterpret_cast<const std::byte*>(&edges[node.edges]),
-                  node.edge_count * edges.stride());
-      if (count_repeats) std::memcpy(&repeats[place], &repeats[node.edges], node.edge_count * sizeof(std::uint32_t));
-      if (count_marks) std::memcpy(&marks[place], &marks[node.edges], node.edge_count * sizeof(std::uint32_t));
+      edges.copy_rows(place, edges, node.edges, node.edge_count);
+      each_edge_column([&](auto& column) { column.copy_rows(place, column, node.edges, node.edge_count); });
       free_[size_class - 1].push_back(node.edges);
     }
     node.edges = place;
-    node.edge_room = capacity;
+    ++node.size_class;
   }
 
-  std::array<std::vector<std::uint32_t>, 32> free_;
-  std::map<std::vector<std::uint64_t>, std::uint32_t> interned_;
-  std::unordered_multimap<std::uint64_t, std::uint32_t> table_places_;
-  std::uint32_t last_table_ = 0;
-  std::size_t extra_bytes_ = 0;
+  std::array<std::vector<EdgeId>, 32> free_;
 };
 
 }  // namespace anabranch

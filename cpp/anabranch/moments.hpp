@@ -63,7 +63,7 @@ class Moments {
     const double reward = static_cast<double>(g_.reward(e, player));
     const Spread& child = node(edge.child, player);
     const double known = reward + discount * child.mean, below = discount * discount * child.variance;
-    if (!g_.count_repeats || g_.repeats[e] == 0 || edge.visits == 0) return {known, below};
+    if (!g_.repeats.kept() || g_.repeats[e] == 0 || edge.visits == 0) return {known, below};
     // Visits ended by a repetition are worth one number, all others scatter about another.
     const double repeated = reward + discount * config_.repetition;
     const double times = g_.repeats[e], others = edge.visits - g_.repeats[e];
@@ -76,11 +76,11 @@ class Moments {
 
   void measure(NodeId id) {
     const Node& node = g_.nodes[id];
-    const Distribution* list = node.kind == Kind::chance && node.flags & kExact ? &g_.distributions[node.choices] : nullptr;
+    const Distribution* list = node.kind == Kind::chance && node.is(kExact) ? &g_.outcomes_of(node) : nullptr;
     for (std::size_t p = 0; p < g_.players; ++p) {
       double mean = 0.0, variance = 0.0, weights = 0.0;
       const auto over_edges = [&](auto&& add) {
-        for (EdgeId e = node.edges; e < node.edges + node.edge_count; ++e) {
+        for (const EdgeId e : EdgeIds(node)) {
           const double weight = list ? list->chances[g_.edges[e].move] : g_.edges[e].visits;
           if (weight > 0.0) add(weight, edge(node, e, p));
         }

@@ -1,6 +1,7 @@
 // One state in hand: the verbs of a game called on it, with their answers checked.
 //
-// Every search has one Position as its scratch memory. A verb that raises or answers nonsense ends in a Failure that holds
+// A thread has one Position, which all searches it works on share; a search whose verbs run Python has one of its own, since
+// Python may search in turn. A verb that raises or answers nonsense ends in a Failure that holds
 // the untouched record. Verbs other than `step` get a copy where the game could not be trusted to leave the state alone;
 // `check` finds such games, so here the record is simply loaded anew for every node.
 #pragma once
@@ -18,16 +19,34 @@ namespace anabranch {
 
 class Position {
  public:
-  explicit Position(const Rules& rules)
-      : rules_(&rules),
-        words_(rules.state_size / 8 + 1),
-        before_(rules.state_size),
-        key_((rules.key_size + 7) / 8 + 1),
-        ids_(static_cast<std::size_t>(rules.actions)),
-        outcomes_(static_cast<std::size_t>(rules.outcomes)),
-        chances_(static_cast<std::size_t>(rules.outcomes)),
-        actions(static_cast<std::size_t>(rules.players), kIdle),
-        rewards(static_cast<std::size_t>(rules.players)) {}
+  Position() = default;
+  Position(const Position&) = delete;
+  Position& operator=(const Position&) = delete;
+
+  // Hold states of a game from now on. Whoever begins to work on a search calls this.
+  void use(const Rules& rules) {
+    rules_ = &rules;
+    const auto size = [](std::int32_t count) { return static_cast<std::size_t>(count); };
+    if (words_.size() < rules.state_size / 8 + 1) words_.resize(rules.state_size / 8 + 1);
+    if (before_.size() < rules.state_size) before_.resize(rules.state_size);
+    if (key_.size() != (rules.key_size + 7) / 8 + 1) key_.resize((rules.key_size + 7) / 8 + 1);
+    if (ids_.size() < size(rules.actions)) ids_.resize(size(rules.actions));
+    if (outcomes_.size() < size(rules.outcomes)) {
+      outcomes_.resize(size(rules.outcomes));
+      chances_.resize(size(rules.outcomes));
+    }
+    if (actions.size() != size(rules.players)) {
+      actions.assign(size(rules.players), kIdle);
+      rewards.resize(size(rules.players));
+      rewards_double_.resize(size(rules.players));
+    }
+  }
+
+  // The one of this thread.
+  static Position& here() {
+    thread_local Position position;
+    return position;
+  }
 
   std::byte* state() { return reinterpret_cast<std::byte*>(words_.data()); }
   void set(const std::byte* record) { std::memcpy(state(), record, rules_->state_size); }
@@ -73,7 +92,7 @@ class Position {
       if (rules_->same && !call(rules_->same, stands, *rules_, state(), player, ids_[i])) fail("same", player, ids_[i]);
       if (stands == ids_[i]) to.push_back(ids_[i]);
     }
-    if (to.size() == before) fail("same", player, ids_[0]);  // nobody stands for anything: a lying game
+    if (to.size() == before) fail("same", player, ids_[0]);  // every id is the same as another one: a lying game
   }
 
   // How many choices a player has.
@@ -196,7 +215,7 @@ class Position {
     return static_cast<std::size_t>(count);
   }
 
-  const Rules* rules_;
+  const Rules* rules_ = nullptr;
   std::vector<std::uint64_t> words_;
   std::vector<std::byte> before_;
   std::vector<std::uint64_t> key_;
@@ -210,7 +229,7 @@ class Position {
   std::vector<std::uint32_t> group;  // which choice each legal id belongs to
 
  private:
-  std::vector<double> rewards_double_ = std::vector<double>(rewards.size());
+  std::vector<double> rewards_double_;
 };
 
 }  // namespace anabranch

@@ -1,7 +1,7 @@
 // What stays of a graph when its root moves on: the part below the new root, copied into a graph of its own.
 //
 // The work is proportional to what is kept; the rest is given back block by block. The new root is node 0, the others follow
-// breadth first. Edges keep their order, visits and values, so a search goes on where it was.
+// breadth first. Edges keep their order, visits and values, so a search goes on where it was. Every column comes along.
 #pragma once
 
 #include <algorithm>
@@ -24,10 +24,10 @@ class Reroot {
 
   void keep_below(NodeId root) {
     find_below(root);
-    to_.share_tables(from_);
+    to_.tables = from_.tables;
     for (const NodeId id : kept_) copy_node(id);
     for (const NodeId id : kept_) copy_edges(id);
-    number_levels();
+    find_parents();
     mark_shared();
     to_.low = from_.low;
     to_.high = from_.high;
@@ -40,7 +40,7 @@ class Reroot {
     moved_[root] = 0;
     for (std::size_t i = 0; i < kept_.size(); ++i) {
       const Node& node = from_.nodes[kept_[i]];
-      for (EdgeId e = node.edges; e < node.edges + node.edge_count; ++e) {
+      for (const EdgeId e : EdgeIds(node)) {
         const NodeId child = from_.edges[e].child;
         if (child == kNone || moved_[child] != kNone) continue;
         moved_[child] = static_cast<NodeId>(kept_.size());
@@ -53,20 +53,21 @@ class Reroot {
   void copy_node(NodeId id) {
     const Node& old = from_.nodes[id];
     offer(from_.states, to_.states, id, record_);
-    if (from_.rules.key) offer(from_.keys, to_.keys, id, key_);
+    if (from_.rules.key) offer(from_.key_records, to_.key_records, id, key_);
     Node made = old;
-    made.edges = made.edge_count = made.edge_room = 0;
-    made.parent = kNone;
+    made.edges = made.edge_count = made.level = 0;
+    made.size_class = 0;
     made.flags = old.flags & kExact;
-    made.priors = kNone;
-    const NodeId now = to_.add(made, from_.hashes[id]);
+    made.rows = kNone;
+    const NodeId now = to_.add(made, from_.key[id]);
     std::copy_n(from_.mean(id), 2 * from_.players, to_.mean(now));
-    if (from_.rules.bounds) std::copy_n(&from_.ranges[id * 2 * from_.players], 2 * from_.players, &to_.ranges[now * 2 * from_.players]);
-    if (old.priors != kNone) {
-      const std::size_t count = old.acting == 1 ? old.choices : from_.tables[old.choices].ids.size();
-      const std::size_t at = to_.priors.extend(count);
-      std::copy_n(&from_.priors[old.priors], count, &to_.priors[at]);
-      to_.nodes[now].priors = static_cast<std::uint32_t>(at);
+    to_.each_node_column(from_, [&](auto& column, const auto& old_column) { column.copy_rows(now, old_column, id, 1); });
+    to_.parent[now] = kNone;
+    if (to_.last_link.kept()) to_.last_link[now] = kNone;
+    if (old.rows != kNone) {
+      const std::size_t count = from_.choices_of(old);
+      const std::uint32_t at = to_.nodes[now].rows = to_.add_choices(count);
+      to_.each_choice_column(from_, [&](auto& column, const auto& old_column) { column.copy_rows(at, old_column, old.rows, count); });
     }
     if (!config_.merge) return;
     const std::uint64_t hash = hash_of_(id);
@@ -85,7 +86,7 @@ class Reroot {
     const Node& old = from_.nodes[id];
     const NodeId now = moved_[id];
     std::vector<float> rewards(from_.players);
-    for (EdgeId e = old.edges; e < old.edges + old.edge_count; ++e) {
+    for (const EdgeId e : EdgeIds(old)) {
       for (std::size_t p = 0; p < from_.players; ++p) rewards[p] = from_.reward(e, p);
       const std::uint32_t place = to_.add_edge(now, from_.edges[e].move, rewards.data());
       const EdgeId copy = to_.nodes[now].edges + place;
@@ -94,22 +95,24 @@ class Reroot {
       edge.bits |= from_.edges[e].bits & kFrozen;
       edge.child = from_.edges[e].child == kNone ? kNone : moved_[from_.edges[e].child];
       std::copy_n(from_.value(e), from_.players, to_.value(copy));
-      if (from_.count_repeats) to_.repeats[copy] = from_.repeats[e];
+      to_.each_edge_column(from_, [&](auto& column, const auto& old_column) { column.copy_rows(copy, old_column, e, 1); });
       // q(e) of a shared child may be stale; it must not be once the child has this parent only.
       if (from_.edges[e].is(kShared)) read_child(to_, copy, discount_of(to_.nodes[now], config_), config_);
     }
   }
 
-  // Number nodes by their distance from the root, and see whether all ways to a node have the same length.
-  void number_levels() {
+  // Number nodes by their distance from the root, see whether all ways to a node have the same length, and list parents in
+  // the order of the new numbers.
+  void find_parents() {
     for (NodeId id = 0; id < to_.size(); ++id) {
-      each_child(id, [&](EdgeId, NodeId child) {
-        if (child != 0 && to_.nodes[child].parent == kNone) {
-          to_.nodes[child].parent = id;
-          to_.levels[child] = to_.levels[id] + 1;
-        } else if (to_.levels[child] != to_.levels[id] + 1) {
+      each_child(id, [&](EdgeId e, NodeId child) {
+        if (child != 0 && to_.parent[child] == kNone) {
+          to_.parent[child] = id;
+          to_.nodes[child].level = to_.nodes[id].level + 1;
+        } else if (to_.nodes[child].level != to_.nodes[id].level + 1) {
           to_.graded = false;
         }
+        if (to_.last_link.kept() && !earlier_edge(id, e, child)) to_.add_parent(child, id);
       });
     }
   }
@@ -123,19 +126,24 @@ class Reroot {
       each_child(id, [&](EdgeId e, NodeId child) {
         if (parents[child] < 2) return;
         to_.edges[e].bits |= kShared;
-        to_.nodes[id].flags |= kSharedEdges;
-        to_.nodes[child].flags |= kManyParents;
-        const Node& node = to_.nodes[id];
-        for (EdgeId other = node.edges; other < e; ++other)
-          if (to_.edges[other].child == child) to_.nodes[id].flags |= kTwinEdges;
+        to_.nodes[id].set(kSharedEdges);
+        to_.nodes[child].set(kManyParents);
+        if (earlier_edge(id, e, child)) to_.nodes[id].set(kTwinEdges);
       });
     }
+  }
+
+  // Whether an edge before this one leads to the same child.
+  bool earlier_edge(NodeId id, EdgeId e, NodeId child) const {
+    for (EdgeId other = to_.nodes[id].edges; other < e; ++other)
+      if (to_.edges[other].child == child) return true;
+    return false;
   }
 
   template <class Action>
   void each_child(NodeId id, const Action& action) {
     const Node& node = to_.nodes[id];
-    for (EdgeId e = node.edges; e < node.edges + node.edge_count; ++e)
+    for (const EdgeId e : EdgeIds(node))
       if (to_.edges[e].child != kNone) action(e, to_.edges[e].child);
   }
 

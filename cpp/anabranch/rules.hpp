@@ -33,6 +33,7 @@ struct Rules {
   std::int32_t players = 0;
   std::int32_t actions = 0;   // the size of `legal`'s buffer
   std::int32_t outcomes = 0;  // the size of `chance`'s buffers
+  bool runs_python = false;   // verbs take the GIL, and may do anything Python can
 
   Verb<> turn = nullptr;                                              // → kOver, kChance or acting players as bits
   Verb<std::int32_t /*player*/, std::int32_t* /*actions*/> legal = nullptr;  // → how many ids were written, ascending

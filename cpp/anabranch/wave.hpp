@@ -1,4 +1,4 @@
-// A wave: paths in flight together, the questions they ask, and all that is needed to take them back (MODEL section 7).
+// A wave: paths in flight together, and the evaluations they request (MODEL section 7).
 #pragma once
 
 #include <cstddef>
@@ -8,18 +8,29 @@
 
 #include "anabranch/column.hpp"
 #include "anabranch/graph.hpp"
+#include "anabranch/undo.hpp"
 
 namespace anabranch {
 
-// A state that needs an evaluation: a node, or (node == kNone) a state without one, whose value an edge will keep frozen.
+// Something that has to be answered before a wave can be backed up. Its kind says what:
+//   node    the evaluation of a node
+//   frozen  the evaluation of a state without a node, whose value an edge will keep
 struct Request {
-  NodeId node;
+  enum class Kind : std::uint8_t { node, frozen };
+
+  // Of a state that an edge keeps frozen.
+  struct Frozen {
+    NodeId parent;                  // the edge's owner
+    std::uint32_t place;            // the edge's place
+    std::vector<std::byte> state;   // the state to evaluate
+    std::vector<double> collected;  // rewards on the way there
+    std::int64_t turn;              // who acts in that state
+  };
+
+  Kind kind;
+  NodeId node;           // kNone where there is none
+  std::uint32_t frozen;  // the place in the wave's list, of frozen ones
   std::uint64_t key;
-  NodeId parent;                  // frozen: the edge's owner
-  std::uint32_t place;            // frozen: the edge's place
-  std::vector<std::byte> state;   // frozen: the state to judge
-  std::vector<double> collected;  // frozen: rewards on the way there
-  std::int64_t turn = 0;          // frozen: who acts in that state
 };
 
 struct PathStep {
@@ -32,8 +43,9 @@ enum class Phase : std::uint8_t { done, walk, open, back };
 
 // One visit of a path; an enumerated chance node wants its chance children visited first, hence a stack of them.
 struct Visit {
-  std::size_t path, fresh, drawn, repeated, next;  // where its stretch of each list begins; the next fresh child to visit
+  std::uint32_t path, fresh, drawn, repeated, next;  // where its stretch of each list begins; the next fresh child to visit
   NodeId at;
+  NodeId leaf;     // the node where it ended without walking on; kNone where there is none
   NodeId ends_at;  // a node that is refreshed but not visited; kNone where there is none
 };
 
@@ -46,6 +58,20 @@ struct Path {
   Column<PathStep> repeated;     // edges that came back into the path
   Phase phase = Phase::done;
 
+  void begin_visit(NodeId at) {
+    const auto here = [](const auto& list) { return static_cast<std::uint32_t>(list.size()); };
+    visits.push({here(steps), here(fresh), here(drawn), here(repeated), here(fresh), at, kNone, kNone});
+  }
+
+  void end_visit() {
+    const Visit& visit = visits.back();
+    steps.cut(visit.path);
+    fresh.cut(visit.fresh);
+    drawn.cut(visit.drawn);
+    repeated.cut(visit.repeated);
+    visits.pop();
+  }
+
   void clear() {
     steps.cut(0);
     visits.cut(0);
@@ -56,33 +82,17 @@ struct Path {
   }
 };
 
-// What a node knew before a visit inside another visit changed it.
-struct Before {
-  NodeId node;
-  std::uint32_t visits;
-  std::uint32_t walked;  // the place whose q(e) was `value`
-  std::vector<double> mean, value;
-  std::vector<std::pair<std::uint32_t, std::uint32_t>> edges;
-};
-
 struct Wave {
+  Undo undo;
+  std::vector<Request> requests;  // not answered yet
+  std::vector<Request::Frozen> frozen;
+  std::vector<std::pair<NodeId, std::uint32_t>> recalled;  // nodes whose evaluation was kept from before an advance
   std::vector<Path> paths;  // the first `count` are in flight; the memory of others is kept for the next time
   std::size_t count = 0;
-  std::vector<Request> asked;
-  std::vector<std::pair<NodeId, std::uint32_t>> remembered;  // nodes whose evaluation is known from before an advance
   bool landing = false;  // whether its answers are being used; then nothing else begins before it is backed up
-  bool waits = false;  // whether somebody outside was given the questions
+  bool waits = false;    // whether somebody outside was given the requests
   std::vector<double> logits, values;  // the answers, used when the wave lands: waves selected before must not see them
   std::size_t answers = 0, wide = 0;   // how many there are; logits of each
-
-  // Since it began:
-  std::size_t first_node = 0, first_reward = 0;
-  std::size_t first_prior = SIZE_MAX;  // since its first answers
-  Column<NodeId> added;             // owners of new edges, in order
-  std::vector<NodeId> settled;      // nodes from before it that were asked about
-  std::vector<std::pair<NodeId, std::uint32_t>> thawed, repeated;
-  std::vector<double> thawed_values, low, high;
-  std::vector<Before> journal;
 
   // Whether a path, or all of them, have found their ends and wait for their turn to be backed up.
   bool found_end(std::size_t path) const { return paths[path].phase == Phase::back && paths[path].visits.size() == 1; }
@@ -92,24 +102,21 @@ struct Wave {
     return true;
   }
 
-  void begin(const Graph& graph) {
+  void begin(const Graph& graph, bool alone) {
+    undo.begin(graph, alone);
     count = 0;
-    first_node = graph.size();
-    first_reward = graph.rewards.size();
-    added.cut(0);
-    if (!asked.empty()) [[unlikely]] asked.clear();
-    if (!settled.empty()) [[unlikely]] settled.clear();
-    if (busy) [[unlikely]] clear_rest();
+    if (!requests.empty()) [[unlikely]] requests.clear();
+    if (busy_) [[unlikely]] clear_rest();
   }
 
   // Announce that something was written down that most waves never write.
   Wave& noting() {
-    busy = true;
+    busy_ = true;
     return *this;
   }
 
   Path& add_path() {
-    busy = true;
+    busy_ = true;
     if (paths.size() == count) paths.emplace_back();
     Path& path = paths[count++];
     path.clear();
@@ -118,20 +125,15 @@ struct Wave {
 
  private:
   __attribute__((noinline)) void clear_rest() {
-    busy = false;
-    remembered.clear();
+    busy_ = false;
+    frozen.clear();
+    recalled.clear();
     landing = false;
     waits = false;
     answers = 0;
-    first_prior = SIZE_MAX;
-    thawed.clear();
-    repeated.clear();
-    thawed_values.clear();
-    low.clear();
-    journal.clear();
   }
 
-  bool busy = false;
+  bool busy_ = false;
 };
 
 }  // namespace anabranch

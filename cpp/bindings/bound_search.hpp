@@ -57,6 +57,7 @@ inline Search& idle(const BoundSearch& s) {
     PyErr_SetString(error.ptr(), "this root is being searched; wait for the run to end");
     throw nb::python_error();
   }
+  s.search->enter();
   return *s.search;
 }
 

@@ -6,7 +6,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "anabranch/evaluate.hpp"
+#include "anabranch/rollout.hpp"
 #include "bindings.hpp"
 
 namespace nb = nanobind;
@@ -22,7 +22,7 @@ E word(const std::string& given, std::initializer_list<std::pair<const char*, E>
   throw nb::value_error(("no setting is called " + given).c_str());
 }
 
-void set_selector(Selector& s, const nb::dict& d) {
+void set_selector(SelectorConfig& s, const nb::dict& d) {
   s.rule = word<Rule>(nb::cast<std::string>(d["rule"]), {{"puct", Rule::puct}, {"ucb1", Rule::ucb1}});
   if (s.rule == Rule::puct) {
     s.c_init = nb::cast<double>(d["c_init"]);
@@ -76,6 +76,12 @@ void bind_config(nb::module_& m) {
              c.virtual_loss = word<VirtualLoss>(virtual_loss, {{"loss", VirtualLoss::loss}, {"visits", VirtualLoss::visits}, {"off", VirtualLoss::off}});
            },
            nb::arg("width"), nb::arg("depth"), nb::arg("virtual_loss"))
+      .def("set_refresh",
+           [](Config& c, const std::string& refresh, std::uint64_t sweep_every) {
+             c.refresh = word<Refresh>(refresh, {{"path", Refresh::path}, {"parents", Refresh::parents}, {"ancestors", Refresh::ancestors}, {"sweep", Refresh::sweep}});
+             c.sweep_every = sweep_every;
+           },
+           nb::arg("refresh"), nb::arg("sweep_every"))
       .def_rw("merge", &Config::merge)
       .def_rw("stop", &Config::stop)
       .def_rw("rho", &Config::rho)

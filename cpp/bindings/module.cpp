@@ -8,7 +8,7 @@ NB_MODULE(_native, m) {
   bind_rules(m);
   bind_config(m);
   bind_search(m);
-  bind_questions(m);
-  bind_moments(m);
+  bind_requests(m);
+  bind_report(m);
   bind_snapshot(m);
 }

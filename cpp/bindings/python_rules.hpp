@@ -26,6 +26,7 @@ class PythonRules {
     rules.players = players;
     rules.actions = actions;
     rules.outcomes = outcomes;
+    rules.runs_python = true;
     rules.turn = &turn;
     rules.legal = &legal;
     rules.step = &step;

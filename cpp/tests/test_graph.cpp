@@ -43,7 +43,7 @@ TEST(edges_keep_order_visits_values_and_rewards_when_their_block_moves) {
     }
   }
   for (NodeId node = 0; node < 5; ++node) {
-    CHECK(g.nodes[node].edge_count == 50 && g.nodes[node].edge_room == 64);
+    CHECK(g.nodes[node].edge_count == 50 && g.nodes[node].room() == 64);
     for (std::uint32_t move = 0; move < 50; ++move) {
       const EdgeId e = g.nodes[node].edges + move;
       CHECK(g.edges[e].move == move && g.edges[e].child == kNone && g.edges[e].visits == move + node);
@@ -68,8 +68,8 @@ TEST(blocks_left_behind_are_used_again) {
   for (std::uint32_t move = 0; move < 9; ++move) CHECK(g.edges[g.nodes[first].edges + move].move == move);
   for (NodeId one = 0; one < g.size(); ++one)  // no two blocks overlap
     for (NodeId other = 0; other < one; ++other)
-      CHECK(g.nodes[one].edges + g.nodes[one].edge_room <= g.nodes[other].edges ||
-            g.nodes[other].edges + g.nodes[other].edge_room <= g.nodes[one].edges);
+      CHECK(g.nodes[one].edges + g.nodes[one].room() <= g.nodes[other].edges ||
+            g.nodes[other].edges + g.nodes[other].room() <= g.nodes[one].edges);
 }
 
 TEST(a_block_given_back_is_the_next_one_taken) {
@@ -81,7 +81,8 @@ TEST(a_block_given_back_is_the_next_one_taken) {
   const std::size_t held = g.edges.size();
   for (int i = 0; i < 100; ++i) {
     g.release_edges(g.nodes[gone]);
-    g.nodes[gone].edge_count = g.nodes[gone].edge_room = 0;
+    g.nodes[gone].edge_count = 0;
+    g.nodes[gone].size_class = 0;
     for (std::uint32_t move = 0; move < 4; ++move) plain.edge(gone, move);
   }
   CHECK(g.edges.size() <= held + 4);
@@ -95,13 +96,13 @@ TEST(an_only_child_is_not_shared_and_all_edges_of_others_are) {
   g.link(root, plain.edge(root, 1), right);
   g.link(left, plain.edge(left, 0), child);
   const EdgeId first = g.nodes[left].edges;
-  CHECK(!(g.edges[first].is(kShared)) && g.nodes[child].parent == left);
+  CHECK(!(g.edges[first].is(kShared)) && g.parent[child] == left);
   g.link(right, plain.edge(right, 0), child);
   const EdgeId second = g.nodes[right].edges;
   CHECK((g.edges[first].is(kShared)) && (g.edges[second].is(kShared)));
   CHECK((g.nodes[left].flags & kSharedEdges) && (g.nodes[right].flags & kSharedEdges));
   CHECK(!(g.edges[g.nodes[root].edges].is(kShared)) && !(g.nodes[root].flags & kSharedEdges));
-  CHECK(g.nodes[child].parent == left);  // the first one
+  CHECK(g.parent[child] == left);  // the first one
   g.link(left, plain.edge(left, 1), child);
   CHECK(g.edges[g.nodes[left].edges + 1].is(kShared));
 }
@@ -122,7 +123,7 @@ TEST(an_edge_back_to_the_root_is_shared) {
   g.link(root, plain.edge(root, 0), child);
   g.link(child, plain.edge(child, 0), root);
   CHECK(g.edges[g.nodes[child].edges].is(kShared));
-  CHECK(g.nodes[root].parent == kNone);
+  CHECK(g.parent[root] == kNone);
 }
 
 TEST(a_frozen_edge_that_gets_a_child_is_frozen_no_more) {
@@ -140,10 +141,37 @@ TEST(lists_of_outcomes_are_stored_once) {
   Graph& g = plain.graph;
   const std::int32_t dice[3] = {1, 2, 3}, others[3] = {1, 2, 4};
   const double even[3] = {0.5, 0.25, 0.25}, odd[3] = {0.25, 0.5, 0.25};
-  const std::uint32_t first = g.intern(dice, even, 3);
+  const std::uint32_t first = g.tables.intern(dice, even, 3);
   const std::size_t held = g.bytes();
-  CHECK(g.intern(dice, even, 3) == first && g.bytes() == held);
-  CHECK(g.intern(dice, odd, 3) != first && g.intern(others, even, 3) != first && g.intern(dice, even, 2) != first);
-  CHECK(g.distributions.size() == 4);
-  CHECK(g.distributions[first].cumulative == (std::vector<double>{0.5, 0.75, 1.0}));
+  CHECK(g.tables.intern(dice, even, 3) == first && g.bytes() == held);
+  CHECK(g.tables.intern(dice, odd, 3) != first && g.tables.intern(others, even, 3) != first && g.tables.intern(dice, even, 2) != first);
+  CHECK(g.tables.lists() == 4);
+  CHECK(g.tables.outcomes(first).cumulative == (std::vector<double>{0.5, 0.75, 1.0}));
+}
+
+TEST(parents_are_listed_in_the_order_they_were_linked_and_links_can_be_taken_back) {
+  Config config;
+  config.refresh = Refresh::parents;
+  Plain plain;
+  plain.graph = Graph(plain.rules, config);
+  Graph& g = plain.graph;
+  const NodeId root = plain.add(), left = plain.add(), right = plain.add(), child = plain.add();
+  const auto parents = [&](NodeId id) {
+    std::vector<NodeId> found;
+    g.each_parent(id, [&](NodeId above) { found.push_back(above); });
+    return found;
+  };
+  g.link(root, plain.edge(root, 0), left);
+  g.link(root, plain.edge(root, 1), right);
+  g.link(right, plain.edge(right, 0), child);
+  const std::size_t before = g.links.size();
+  g.link(left, plain.edge(left, 0), child);
+  g.link(left, plain.edge(left, 1), child);  // a twin edge is no other parent
+  g.link(root, plain.edge(root, 2), child);
+  CHECK(parents(child) == (std::vector<NodeId>{right, left, root}));
+  CHECK(parents(root).empty() && parents(left) == std::vector<NodeId>{root});
+  g.cut_links(before);
+  CHECK(parents(child) == std::vector<NodeId>{right});
+  g.add_parent(child, root);
+  CHECK(parents(child) == (std::vector<NodeId>{right, root}));
 }

@@ -96,9 +96,9 @@ Said said(const Search& search) {
   Said all{{}, g.rewards.size(), g.priors.size(), g.states.size(), g.low, g.high};
   for (NodeId id = 0; id < g.size(); ++id) {
     const Node& node = g.nodes[id];
-    Said::Node one{node.kind, node.visits, g.hashes[id], {g.mean(id), g.mean(id) + 2 * g.players}, {}};
+    Said::Node one{node.kind, node.visits, g.key[id], {g.mean(id), g.mean(id) + 2 * g.players}, {}};
     for (EdgeId e = node.edges; e < node.edges + node.edge_count; ++e)
-      one.edges.push_back({g.edges[e].move, g.edges[e].visits, g.count_repeats ? g.repeats[e] : 0, g.edges[e].child, (g.edges[e].is(kFrozen)) != 0,
+      one.edges.push_back({g.edges[e].move, g.edges[e].visits, g.repeats.kept() ? g.repeats[e] : 0, g.edges[e].child, (g.edges[e].is(kFrozen)) != 0,
                            (g.edges[e].is(kShared)) != 0, {g.value(e), g.value(e) + g.players}});
     all.nodes.push_back(std::move(one));
   }
@@ -356,15 +356,15 @@ TEST(asking_for_evaluations_equals_evaluating) {
             }
             asking.handed_out();
             keys.emplace_back();
-            for (const Request& request : asking.asked()) keys.back().push_back(request.key);
+            for (const Request& request : asking.asking().requests) keys.back().push_back(request.key);
             if (keys.size() < config.depth) continue;
           } else if (keys.empty()) {
             break;
           }
           std::vector<double> logits(keys[0].size() * 6), values(keys[0].size() * 2);
           for (std::size_t i = 0; i < keys[0].size(); ++i)
-            hash_evaluation(hashing, keys[0][i], 2, 3, config.returns_low, config.returns_high, &logits[i * 6], &values[i * 2]);
-          CHECK(asking.questions() == keys[0].size());
+            evaluate_by_hash(hashing, keys[0][i], 2, 3, config.returns_low, config.returns_high, &logits[i * 6], &values[i * 2]);
+          CHECK(asking.awaited() == keys[0].size());
           asking.answer(logits.data(), 6, values.data());
           keys.erase(keys.begin());
         }

@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "anabranch/forest.hpp"
-#include "anabranch/snapshot.hpp"
+#include "anabranch/restore.hpp"
 #include "check.hpp"
 #include "games.hpp"
 
@@ -34,10 +34,17 @@ struct Made {
   }
 };
 
+bool same(const std::vector<SavedColumn>& a, const std::vector<SavedColumn>& b) {
+  if (a.size() != b.size()) return false;
+  for (std::size_t i = 0; i < a.size(); ++i)
+    if (a[i].name != b[i].name || a[i].bytes != b[i].bytes) return false;
+  return true;
+}
+
 bool same(const Snapshot& a, const Snapshot& b) {
-  return a.visits == b.visits && a.parents == b.parents && a.edge_counts == b.edge_counts && a.has_prior == b.has_prior &&
+  return a.visits == b.visits && a.parents == b.parents && a.edge_counts == b.edge_counts && a.has_rows == b.has_rows &&
          a.records == b.records && a.means == b.means && a.evaluations == b.evaluations && a.edge_visits == b.edge_visits &&
-         a.children == b.children && a.moves == b.moves && a.edge_values == b.edge_values && a.priors == b.priors;
+         a.children == b.children && a.moves == b.moves && a.edge_values == b.edge_values && same(a.columns, b.columns);
 }
 
 template <class T>
@@ -58,10 +65,10 @@ TEST(a_restored_search_goes_on_as_if_it_had_never_stopped) {
     Made whole(config), half(config), restored(config);
     whole.run(3000);
     half.run(1200);
-    Archive::restore(restored.search, Archive::take(half.search));
+    Restore::into(restored.search, Snapshots::take(half.search));
     CHECK(restored.search.graph().bytes() == half.search.graph().bytes());
     restored.run(3000);
-    CHECK(same(Archive::take(restored.search), Archive::take(whole.search)));
+    CHECK(same(Snapshots::take(restored.search), Snapshots::take(whole.search)));
     CHECK(restored.search.graph().bytes() == whole.search.graph().bytes());
   }
 }
@@ -70,24 +77,24 @@ TEST(a_restored_search_goes_on_as_if_it_had_never_stopped) {
 TEST(no_snapshot_crashes_the_engine) {
   Made made;
   made.run(400);
-  const Snapshot good = Archive::take(made.search);
+  const Snapshot good = Snapshots::take(made.search);
   std::uint64_t random = 1;
   int refused = 0;
   for (int trial = 0; trial < 1500; ++trial) {
     Snapshot bad = good;
     const std::vector<std::function<void()>> changes{
         [&] { flip(bad.visits, random); },      [&] { flip(bad.parents, random); },     [&] { flip(bad.edge_counts, random); },
-        [&] { flip(bad.has_prior, random); },   [&] { flip(bad.records, random); },     [&] { flip(bad.means, random); },
+        [&] { flip(bad.has_rows, random); },   [&] { flip(bad.records, random); },     [&] { flip(bad.means, random); },
         [&] { flip(bad.evaluations, random); },    [&] { flip(bad.edge_visits, random); }, [&] { flip(bad.children, random); },
-        [&] { flip(bad.moves, random); },       [&] { flip(bad.edge_values, random); }, [&] { flip(bad.priors, random); },
-        [&] { bad.visits.pop_back(); },         [&] { bad.children.pop_back(); },       [&] { bad.priors.pop_back(); },
+        [&] { flip(bad.moves, random); },       [&] { flip(bad.edge_values, random); }, [&] { flip(bad.column("priors")->bytes, random); },
+        [&] { bad.visits.pop_back(); },         [&] { bad.children.pop_back(); },       [&] { bad.column("priors")->bytes.pop_back(); },
         [&] { bad.free[random % 32] += static_cast<std::uint32_t>(random >> 40); },
         [&] { std::swap(bad.children[0], bad.children.back()); },
         [&] { bad.low.pop_back(); }};
     changes[static_cast<std::size_t>(trial) % changes.size()]();
     Made fresh;
     try {
-      Archive::restore(fresh.search, bad);
+      Restore::into(fresh.search, bad);
       fresh.run(600);
     } catch (const Damaged&) {
       ++refused;

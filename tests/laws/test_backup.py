@@ -10,7 +10,7 @@ import anabranch as ab
 from anabranch.games.explicit import EIGHT_NODES, Explicit
 from anabranch.games.random_game import RandomGame
 from anabranch.search.reference.nodes import Kind
-from anabranch.search.reference.selectors import visit_value
+from anabranch.search.reference.select.visits import visit_value
 from anabranch.search.reference.walk import Walker
 
 
@@ -77,7 +77,7 @@ class Walked(Walker):
     """The reference's walker, remembering the last path."""
 
     def _back(self, steps, repeated, refreshed):
-        self.walked = [node for node, _ in steps]
+        self.walked = [step.node for step in steps]
         super()._back(steps, repeated, refreshed)
 
 
@@ -97,10 +97,10 @@ class RunningAverages(Walked):
     """Unsound: a node averages the playouts that went through it and never looks at its children again."""
 
     def _back(self, steps, repeated, refreshed):
-        self.walked = [node for node, _ in steps]
-        leaf = steps[-1][1][0].child
+        self.walked = [step.node for step in steps]
+        leaf = steps[-1].edges[0].child
         collected = list(leaf.evaluation.values if leaf.evaluation else leaf.mean)
-        for node, (edge,) in reversed(steps):
+        for node, (edge,), _ in reversed(steps):
             self._count_in_flight(node, [edge], -1)
             edge.visits += 1
             collected = [r + edge.discount * c for r, c in zip(edge.reward, collected, strict=True)]
@@ -133,7 +133,7 @@ class CreditEveryParent(Walker):
 
     def _back(self, steps, repeated, refreshed):
         super()._back(steps, repeated, refreshed)
-        children = {id(edge.child): edge for _, edges in steps for edge in edges if edge.child is not None}
+        children = {id(edge.child): edge for step in steps for edge in step.edges if edge.child is not None}
         for node in self.graph.nodes:
             for edge in node.edges.values():
                 walked = children.get(id(edge.child)) if edge.child is not None else None

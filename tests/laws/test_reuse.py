@@ -17,7 +17,7 @@ from anabranch.errors import AnabranchError, UsageError
 from anabranch.game.words import acting
 from anabranch.search.maths.draws import Draws
 from anabranch.search.maths.policies import forced_visits
-from anabranch.search.maths.root_noise import noised_priors
+from anabranch.search.maths.root_rule import noised_priors
 
 
 def evaluate_objects(batch: Any) -> tuple[Any, Any]:
@@ -236,7 +236,7 @@ def test_moves_nobody_may_make():
         root, reference = searcher.root(game.start()), ab.Reference(game.start(), evaluate, config)
         searcher.run(root, simulations=20)
         reference.run(simulations=20)
-        before, priors = snapshot(root), root.native.root_priors()
+        before, priors = snapshot(root), root.result.prior.tolist()
         for action in wrong:
             for moved in (root, reference):
                 with pytest.raises((AnabranchError, TypeError)):
@@ -244,7 +244,7 @@ def test_moves_nobody_may_make():
         with pytest.raises(AnabranchError, match="keep"):
             root.advance(1, keep="tree")  # type: ignore[arg-type]
         assert same_graph(snapshot(root), before)
-        assert (root.root_number, root.state, root.native.root_priors()) == (0, game.start(), priors)
+        assert (root.root_number, root.state, root.result.prior.tolist()) == (0, game.start(), priors)
         (result,) = searcher.run(root, simulations=20)
         assert result.visits.tolist() == reference.run(simulations=20).visits.tolist()
 
@@ -313,8 +313,10 @@ def test_more_of_the_same_search_keeps_its_noise():
     assert first.prior.tolist() == second.prior.tolist()
     quiet.run(clean, simulations=5)
     key, seats = int(clean.graph.columns["key"][0]), acting(state.turn_bits)
-    by_hand = noised_priors(clean.native.root_priors(), seats, ab.RootNoise(weight=0.5), Draws(4, 0, 0), key)
-    assert root.native.root_priors() == by_hand
+    ids = [list(state.choices(seat)) for seat in seats]
+    priors = [clean.result.prior[seat, of].tolist() for seat, of in zip(seats, ids, strict=True)]
+    by_hand = noised_priors(priors, seats, ab.RootNoise(weight=0.5), Draws(4, 0, 0), key)
+    assert [root.result.prior[seat, of].tolist() for seat, of in zip(seats, ids, strict=True)] == by_hand
     assert by_hand[0] != by_hand[1], "each player has noise of its own"
 
 

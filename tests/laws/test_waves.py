@@ -171,7 +171,7 @@ def test_a_wave_equals_its_paths_backed_up_one_at_a_time(settings, width):
                     reference.walker.refresh(refreshed)
                 for edge in repeated:
                     edge.repeats += 1
-                for node, edges in reversed(steps):
+                for node, edges, _ in reversed(steps):
                     for edge in edges:
                         edge.visits += 1
                     node.completed += node.kind is Kind.CHANCE

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 import anabranch as ab
+from anabranch import _native
 from anabranch.search.reference.nodes import Kind, Node
 
 TOLERANCE = 1e-9
@@ -49,7 +50,7 @@ def compare_graphs(graph: Any, nodes: list[Node]) -> bool:
     assert np.abs(values - means).max() <= TOLERANCE
     exact = bool((values == means).all())
     for number, node in enumerate(nodes):
-        rows = graph._native.edges(number)
+        rows = _native.edges(graph.native, number)
         assert len(rows) == len(node.edges), f"node {number}"
         for row, edge in zip(rows, node.edges.values(), strict=True):
             actions, visits, child, value, chance = row

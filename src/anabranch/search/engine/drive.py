@@ -15,7 +15,7 @@ from anabranch import _native
 from anabranch.errors import UsageError
 from anabranch.evaluate.batch import Evaluator, answers, checked
 from anabranch.search.engine.failure import raise_failure, spelled
-from anabranch.search.engine.questions import Questions
+from anabranch.search.engine.requests import Requests
 
 if TYPE_CHECKING:
     from anabranch.search.engine.searcher import Root
@@ -32,18 +32,18 @@ class Drive:
         self._kinds = list({id(game): game for game in self._games}.values())
         self._deadline = deadline
         self._native: Any = _native.Drive([root.native for root in roots], list(goals), threads)
-        self.asked: deque[Questions] = deque()  # handed out and not answered, the oldest first
+        self.asked: deque[Requests] = deque()  # handed out and not answered, the oldest first
 
-    def ask(self) -> Questions | None:
+    def ask(self) -> Requests | None:
         """Return what roots need evaluations of; None where they must be told something first, or are done."""
         try:
             while True:
                 late = self._deadline is not None and time.perf_counter() >= self._deadline
-                questions, more, failure = self._native.gather(late)
+                requests, more, failure = self._native.gather(late)
                 if failure is not None:
                     raise_failure(failure, self.roots[failure["root"]].state)
-                if questions is not None:
-                    self.asked.append(Questions(questions, self._games, self._kinds))
+                if requests is not None:
+                    self.asked.append(Requests(requests, self._games, self._kinds))
                     return self.asked[-1]
                 if not more:
                     return None
@@ -52,7 +52,7 @@ class Drive:
             raise
 
     def tell(self, logits: Any, values: Any) -> None:
-        """Answer the oldest questions; an answer that is refused drops the waves."""
+        """Answer the oldest requests; an answer that is refused drops the waves."""
         if not self.asked:
             raise UsageError("nothing was asked: call ask() first")
         try:
@@ -63,9 +63,9 @@ class Drive:
 
     def answer(self, logits: Any, values: Any) -> None:
         """Hand on answers that were checked."""
-        questions = self.asked.popleft()
-        table = None if logits is None else np.ascontiguousarray(logits.reshape(len(questions), -1))
-        failure = self._native.answer(questions.native, table, np.ascontiguousarray(values))
+        requests = self.asked.popleft()
+        table = None if logits is None else np.ascontiguousarray(logits.reshape(len(requests), -1))
+        failure = self._native.answer(requests.native, table, np.ascontiguousarray(values))
         if failure is not None:
             raise_failure(failure, self.roots[failure["root"]].state)
 
@@ -79,8 +79,8 @@ class Drive:
         """Ask an evaluator until all roots are done; with a depth above 1 on a thread of its own, while roots go on."""
         try:
             if depth == 1:
-                while (questions := self.ask()) is not None:
-                    self.answer(*self._noting(partial(answers, evaluator, questions)))
+                while (requests := self.ask()) is not None:
+                    self.answer(*self._noting(partial(answers, evaluator, requests)))
                 return
             with ThreadPoolExecutor(1, "evaluator") as thread:
                 self._overlap(evaluator, depth, thread)
@@ -92,9 +92,9 @@ class Drive:
         pending: deque[Future[Any]] = deque()
         try:
             while True:
-                questions = self.ask() if len(pending) < depth else None
-                if questions is not None:
-                    pending.append(thread.submit(answers, evaluator, questions))
+                requests = self.ask() if len(pending) < depth else None
+                if requests is not None:
+                    pending.append(thread.submit(answers, evaluator, requests))
                 elif pending:
                     self.answer(*self._noting(pending.popleft().result))
                 else:
@@ -105,7 +105,7 @@ class Drive:
             raise
 
     def _noting(self, evaluate: Callable[[], tuple[Any, Any]]) -> tuple[Any, Any]:
-        """Get the answers to the oldest questions; what goes wrong is told with the lines of play.
+        """Get the answers to the oldest requests; what goes wrong is told with the lines of play.
 
         On the thread that drives: roots cannot be asked for a line while they go on.
         """

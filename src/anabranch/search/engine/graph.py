@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from anabranch import _native
 from anabranch.errors import UsageError
 from anabranch.game.state import State
 from anabranch.game.words import CHANCE
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from anabranch.search.settings.config import SearchConfig
 
 Floats = npt.NDArray[np.float64]
-KINDS = ("over", "chance", "decision")
 NO_CHILD = 2**32 - 1
 SHARED, FROZEN = 1 << 30, 1 << 31  # of edge_flags, whose other bits number a row of rewards
 
@@ -39,46 +39,49 @@ class Graph:
         return bool(self._search.root_number != self._root_number)
 
     @property
-    def _native(self) -> Any:
+    def native(self) -> Any:
+        """The engine's search, unless its root has moved on."""
         if self.moved_on:
             raise UsageError("this graph is gone: its root has moved on since; root.graph is the one that there is now")
         return self._search
 
     def __len__(self) -> int:
-        return int(self._native.nodes)
+        return int(self.native.nodes)
 
     @property
     def bytes(self) -> int:
         """Memory the graph holds."""
-        return int(self._native.bytes)
+        return int(self.native.bytes)
 
     @cached_property
     def columns(self) -> dict[str, npt.NDArray[Any]]:
         """Nodes and edges as arrays, without a copy. A later search goes on writing to them, or leaves them behind."""
-        columns: dict[str, npt.NDArray[Any]] = self._native.columns()
+        columns: dict[str, npt.NDArray[Any]] = _native.columns(self.native)
+        for view in columns.values():
+            view.flags.writeable = False
         return columns
 
     def node(self, number: int) -> NodeView:
         """Return a node by its number."""
         if not 0 <= number < len(self):
             raise UsageError(f"there is no node {number}; the graph has {len(self)}")
-        column = self._native.columns()
+        kind, visits, value = _native.node(self.native, number)
         edges = [
             EdgeView(row[0][0] if len(row[0]) == 1 else tuple(row[0]), row[1], np.array(row[3]), row[2], row[4])
             for row in self._edges(number)
         ]
         return NodeView(
             number=number,
-            kind=KINDS[column["kind"][number]],
-            state=State(self._root.game, self._native.state(number)),
-            visits=int(column["visits"][number]),
-            value=column["value"].reshape(len(self), -1)[number].copy(),
+            kind=kind,
+            state=State(self._root.game, self.native.state(number)),
+            visits=visits,
+            value=np.array(value),
             edges=edges,
         )
 
     def _edges(self, number: int) -> list[tuple[list[int], int, int | None, list[float], float]]:
         rows: list[tuple[list[int], int, int | None, list[float], float]]
-        rows = reported(self._root, self._native.edges, number)
+        rows = reported(self._root, _native.edges, self.native, number)
         return rows
 
     def children(self, number: int) -> list[int]:
@@ -88,7 +91,7 @@ class Graph:
     @property
     def limited(self) -> bool:
         """Whether the limit of nodes or bytes kept positions out of the graph."""
-        column = self._native.columns()
+        column = _native.columns(self.native)
         if not ((column["edge_flags"] & FROZEN) != 0).any():
             return False
         # Edges of chance nodes are also frozen by widening; at decisions nothing but a limit does it.
@@ -112,7 +115,7 @@ class Graph:
 
     def check(self) -> None:
         """Assert the invariants of MODEL section 2; tests call it after every search."""
-        column, size = self._native.columns(), len(self)
+        column, size = _native.columns(self.native), len(self)
         kind, visits, starts, counts = column["kind"], column["visits"], column["edges"], column["edge_count"]
         values = column["value"].reshape(size, -1)
         assert np.isfinite(values).all(), "values are finite"
@@ -167,18 +170,18 @@ class Graph:
 
     def result(self, simulations: int, seconds: float, config: SearchConfig | None = None) -> Result:
         """Read a result off the root; `config` are the settings it was searched with."""
-        (chances, prior, q), visits = reported(self._root, self._native.tables)
+        (chances, prior, q), visits = reported(self._root, _native.tables, self.native)
         fan = []
         if self._root.turn_bits == CHANCE:
             fan = [(int(e.action), e.probability, e.visits, e.value) for e in self.node(0).edges]  # type: ignore[arg-type]
-        line = reported(self._root, self._native.expected_line)
+        line = reported(self._root, _native.principal_variation, self.native)
         return Result(
             state=self._root,
             policy=chances,
             visits=visits,
             q=q,
             prior=prior,
-            value=np.array(self._native.value),
+            value=np.array(_native.value(self.native)),
             outcomes=sorted(fan, key=lambda row: row[0]),
             line=[actions[0] if len(actions) == 1 else tuple(actions) for actions in line],
             nodes=len(self),

@@ -32,7 +32,7 @@ from anabranch.game.state import State
 if TYPE_CHECKING:
     from anabranch.search.engine.searcher import Root, Searcher
 
-FORMAT = 2
+FORMAT = 3
 MARK = b"sha256:"
 DIGITS = 64
 LARGEST_HEADER = 1_000_000
@@ -42,21 +42,22 @@ COLUMNS = {
     "visits": "<u4",
     "parents": "<u4",
     "edge_counts": "<u4",
-    "has_prior": "|u1",
+    "has_rows": "|u1",
     "records": "<u8",
     "means": "<f8",
     "evaluations": "<f8",
     "edge_visits": "<u4",
     "children": "<u4",
     "moves": "<u4",
-    "repeats": "<u4",
     "edge_values": "<f8",
-    "priors": "<f4",
     "low": "<f8",
     "high": "<f8",
     "free": "<u4",
+    "link_parents": "<u4",
+    "link_children": "<u4",
 }
-FILES = {"header": "|u1", "root": "|u1", **COLUMNS}
+DECLARED = _native.saved_columns()  # in files where the settings keep them
+FILES = {"header": "|u1", "root": "|u1", **COLUMNS, **DECLARED}
 
 
 class Header(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -151,6 +152,8 @@ def pack(columns: dict[str, npt.NDArray[Any]]) -> bytes:
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_STORED) as archive:
         for name, kind in FILES.items():
+            if name not in columns and name in DECLARED:
+                continue
             member = io.BytesIO()
             np.lib.format.write_array(member, columns[name].astype(kind, copy=False), allow_pickle=False)
             # A fixed date: equal searches make equal files.
@@ -170,8 +173,8 @@ def unpack(data: bytes, path: Path) -> dict[str, npt.NDArray[Any]]:
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             members = archive.infolist()
-            wanted = {f"{name}.npy" for name in FILES}
-            if len(members) != len(wanted) or {member.filename for member in members} != wanted:
+            found = {member.filename.removesuffix(".npy") for member in members}
+            if len(members) != len(found) or not set(FILES) - set(DECLARED) <= found <= set(FILES):
                 raise DataError(f"{path} is not a saved search: it holds other columns")
             return {member.filename[: -len(".npy")]: _read_column(archive, member, path) for member in members}
     except DataError:

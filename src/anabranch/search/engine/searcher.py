@@ -17,14 +17,12 @@ from anabranch.evaluate.batch import Batch, as_evaluator
 from anabranch.evaluate.native import Rollout
 from anabranch.game.game import Game
 from anabranch.game.state import State
-from anabranch.game.words import acting
 from anabranch.search.engine.drive import Drive
 from anabranch.search.engine.failure import raise_failure, reported
 from anabranch.search.engine.graph import Graph
 from anabranch.search.engine.native import native_config, native_evaluator, native_rules, supported
 from anabranch.search.maths.draws import Draws, Purpose
 from anabranch.search.maths.policies import capped
-from anabranch.search.maths.root_noise import noised_priors
 from anabranch.search.reference.search import Reference
 from anabranch.search.results.result import Result, used
 from anabranch.search.settings.arguments import (
@@ -95,14 +93,6 @@ class Root:
             self.simulations, self.seconds = 0, 0.0
         finally:
             self.running.release()
-
-    def put_noise(self, noise: RootNoise) -> None:
-        """Mix noise into the root's priors; clean ones return when the root moves on."""
-        priors = reported(self.state, self.native.root_priors)
-        if priors:
-            seats = acting(self.state.turn_bits)
-            key = int(self.graph.columns["key"][0])
-            self.native.set_root_priors(noised_priors(priors, seats, noise, self.draws, key))
 
     def use_cap(self, cap: PlayoutCap) -> int:
         """Decide by seed and root number whether this is a full search; how many simulations it gets."""
@@ -266,10 +256,18 @@ class Searcher:
                 self._run_native(exploring, [0] * len(exploring), None)
             else:
                 self._drive(exploring, [0] * len(exploring), None).run(self.evaluator, 1)
-        for root in roots:
-            if noise is not None and root.explores and not root.native.noised:
-                root.put_noise(noise)
-            root.native.set_forced(forced.k if forced is not None and root.explores else 0.0)
+            self._set_rules(exploring, noise, forced.k if forced else 0.0)
+        self._set_rules([root for root in roots if not root.explores], None, 0.0)
+
+    @staticmethod
+    def _set_rules(roots: list[Root], noise: RootNoise | None, forced: float) -> None:
+        """Let noise on the priors, drawn once, and forced visits hold at roots until they move on."""
+        drawn = noise or RootNoise()
+        natives = [root.native for root in roots]
+        try:
+            _native.set_root_rules(natives, noise is not None, drawn.weight, drawn.alpha or 0.0, drawn.total, forced)
+        except ValueError as error:
+            raise UsageError(str(error)) from None
 
     def _drive(self, roots: list[Root], goals: list[int], deadline: float | None) -> Drive:
         return Drive(roots, goals, threads=self.threads, deadline=deadline)

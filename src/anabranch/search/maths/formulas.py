@@ -8,8 +8,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from anabranch.search.settings.config import FirstPlay, Weights
 
 Floats = Sequence[float]
 
@@ -87,9 +91,44 @@ def choice_value(
     return (w0 * first_play + visits * scaled + loss * in_flight * lowest) / (w0 + visits + loss * in_flight)
 
 
+def first_play(rule: FirstPlay, *, parent: float, tried: float, lowest: float) -> float:
+    """Return what an untried choice is worth, in scaled units; `tried` is the prior mass of the choices with visits."""
+    if rule.kind == "parent":
+        return parent
+    if rule.kind == "parent_minus":
+        return parent - rule.amount
+    if rule.kind == "reduced":
+        return parent - rule.amount * math.sqrt(tried)
+    return rule.amount if rule.kind == "constant" else lowest
+
+
+def reply_weight(weights: Weights, visits: int, replies: Iterable[tuple[float, int]]) -> float:
+    """Return w(e), how much a joint choice weighs in the value of one player's part of it.
+
+        D: N(e)      A: Π P_j(e_j)      B: Π N_j(e_j)      C: Π (P_j(e_j) + N_j(e_j))
+
+    `visits` are N(e); `replies` are P_j(e_j) and N_j(e_j) of the other acting players, in seat order.
+    """
+    if weights == "D":
+        return float(visits)
+    weight = 1.0
+    for prior, count in replies:
+        weight *= prior if weights == "A" else float(count) if weights == "B" else prior + count
+    return weight
+
+
 def forced_visits(prior: float, total: float, k: float) -> float:
     """Return √(k · P(a) · ΣN), what a choice of the root that was tried gets at least: Wu 2019."""
     return math.sqrt(k * prior * total)
+
+
+def first_forced(prior: Floats, visits: Sequence[int], k: float) -> int | None:
+    """Return the first choice that was tried and has fewer visits than are forced, those in flight counted."""
+    total = sum(visits)
+    for choice, (n, p) in enumerate(zip(visits, prior, strict=True)):
+        if 0 < n < forced_visits(p, total, k):
+            return choice
+    return None
 
 
 def to_unit(value: float, low: float, high: float) -> float:

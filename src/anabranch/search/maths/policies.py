@@ -16,7 +16,7 @@ from anabranch.search.maths import formulas
 from anabranch.search.maths.formulas import Floats
 
 if TYPE_CHECKING:
-    from anabranch.search.settings.config import FirstPlay, PlayoutCap, Puct, RootNoise
+    from anabranch.search.settings.config import PlayoutCap, Puct, RootNoise
 
 LEAST_ALPHA, LARGEST_ALPHA = 1e-9, 1e12
 
@@ -119,17 +119,6 @@ def puct_factor(visits: float, puct: Puct) -> float:
     """Return c·√(S + ε), by which PUCT multiplies P(a) / (1 + N(a))."""
     c = formulas.puct_weight(visits, c_init=puct.c_init, c_log=puct.c_log, c_base=puct.c_base, c_off=puct.c_off)
     return c * math.sqrt(visits + puct.epsilon)
-
-
-def first_play(rule: FirstPlay, *, parent: float, tried: float, lowest: float) -> float:
-    """Return what an untried choice is worth, in scaled units; `tried` is the prior mass of the choices with visits."""
-    if rule.kind == "parent":
-        return parent
-    if rule.kind == "parent_minus":
-        return parent - rule.amount
-    if rule.kind == "reduced":
-        return parent - rule.amount * math.sqrt(tried)
-    return rule.amount if rule.kind == "constant" else lowest
 
 
 # Policies

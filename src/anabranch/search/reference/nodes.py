@@ -83,7 +83,6 @@ class Node:
     __slots__ = (
         "acting",
         "choices",
-        "clean",
         "completed",
         "current",
         "edges",
@@ -120,7 +119,6 @@ class Node:
         self.pending = False  # asked about, but not answered yet
         self.passing = 0  # visits in flight that walk through
         self.priors: list[list[float]] = []
-        self.clean: list[list[float]] | None = None  # the root's priors without noise
         self.mean: Values = [0.0] * state.game.players  # Q
         self.completed = 0  # visits of a chance node
         self.exact = False
@@ -199,11 +197,10 @@ class ReferenceGraph:
         self.game = game
         self.nodes: list[Node] = []
         self.index: dict[object, Node] = {}
-        # The range of q(e) seen at any refresh, per player: the scale `graph`.
         self._numbers: dict[Node, int] = {}
+        # The range of q(e) seen at any refresh, per player: the scale `graph`.
         self.low = [float("inf")] * game.players
         self.high = [float("-inf")] * game.players
-        self.forced = 0.0  # k of the root's forced playouts
 
     def __len__(self) -> int:
         return len(self.nodes)

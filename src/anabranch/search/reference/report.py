@@ -1,17 +1,20 @@
-"""What the reference found at its root, read off its graph as a result: policies, marginals and the expected line."""
+"""What the reference found at its root, as a result: policies, marginals and the principal variation."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from typing import Protocol
 
 import numpy as np
 
 from anabranch.game.state import State
-from anabranch.search.reference.nodes import Edge, Kind, Node, ReferenceGraph
-from anabranch.search.reference.selectors import marginals, policy
+from anabranch.search.maths.principal_variation import principal_variation
+from anabranch.search.reference.nodes import Edge, Kind, Node
+from anabranch.search.reference.select.marginals import marginals
+from anabranch.search.reference.select.selector import priors_in_use
+from anabranch.search.reference.walk import Walker
 from anabranch.search.results.result import Floats, Result, used
-from anabranch.search.results.views import Action
 from anabranch.search.settings.config import SearchConfig
 
 
@@ -19,7 +22,7 @@ class Searched(Protocol):
     """What a result is read off: a reference."""
 
     @property
-    def graph(self) -> ReferenceGraph: ...
+    def walker(self) -> Walker: ...
     @property
     def state(self) -> State: ...
     @property
@@ -30,7 +33,7 @@ class Searched(Protocol):
 
 def read_result(searched: Searched, simulations: int, seconds: float) -> Result:
     """Read a result off the root of a graph."""
-    graph, config = searched.graph, searched.config
+    walker, graph = searched.walker, searched.walker.graph
     root, game = graph.nodes[0], graph.game
     shape = (game.players, game.actions)
     chances, visits, prior = np.zeros(shape), np.zeros(shape, np.int64), np.zeros(shape)
@@ -38,9 +41,10 @@ def read_result(searched: Searched, simulations: int, seconds: float) -> Result:
     for index, (seat, ids) in enumerate(zip(root.acting, root.choices, strict=True)):
         if root.evaluation is None:
             break
-        seen = marginals(root, index, "D")
-        chances[seat, ids] = policy(root, index, config)
-        prior[seat, ids] = root.priors[index]
+        priors = priors_in_use(root, walker.rule)
+        seen = marginals(root, index, "D", priors)
+        chances[seat, ids] = walker.selector_at(root).policy(root, index, walker.rule)
+        prior[seat, ids] = priors[index]
         visits[seat, ids] = seen.visits
         q[seat, ids] = [value if n > 0 else np.nan for value, n in zip(seen.values, seen.visits, strict=True)]
     fan = [_outcome(root, edge, game.players) for edge in root.edges.values()] if root.kind is Kind.CHANCE else []
@@ -52,12 +56,12 @@ def read_result(searched: Searched, simulations: int, seconds: float) -> Result:
         prior=prior,
         value=np.array(root.mean),
         outcomes=sorted(fan, key=lambda row: row[0]),
-        line=_line(root),
+        line=[node.action_of(edge.move) for node, edge in _principal_variation(root)],
         nodes=len(graph.nodes),
         simulations=simulations,
         seconds=seconds,
         graph=graph,
-        config=used(config, searched.explores),
+        config=used(searched.config, searched.explores),
     )
 
 
@@ -66,15 +70,5 @@ def _outcome(node: Node, edge: Edge, players: int) -> tuple[int, float, int, Flo
     return outcome, p, edge.visits, np.array([edge.value(player) for player in range(players)])
 
 
-def _line(node: Node | None) -> list[Action]:
-    """Follow the most visited edge (the first of equals) until nothing was visited or the line repeats itself."""
-    line: list[Action] = []
-    seen: set[Node] = set()
-    while node is not None and node not in seen:
-        seen.add(node)
-        edge = max(node.edges.values(), key=lambda e: e.visits, default=None)
-        if edge is None or edge.visits == 0:
-            break
-        line.append(node.action_of(edge.move))
-        node = edge.child
-    return line
+def _principal_variation(root: Node) -> Iterator[tuple[Node, Edge]]:
+    return principal_variation(root, lambda node: node.edges.values(), lambda edge: edge.child)

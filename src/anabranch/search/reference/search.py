@@ -11,12 +11,12 @@ from anabranch.evaluate.batch import Batch, Evaluation, Evaluator, as_evaluator,
 from anabranch.game.state import State
 from anabranch.search.maths import formulas
 from anabranch.search.maths.draws import Draws
-from anabranch.search.maths.root_noise import noised_priors
+from anabranch.search.maths.root_rule import root_rule
 from anabranch.search.reference.nodes import Kind, Node, ReferenceGraph
 from anabranch.search.reference.report import read_result
 from anabranch.search.reference.walk import Walker, freeze
 from anabranch.search.reference.wave import Path, Pause, Question, Wave
-from anabranch.search.results.result import Result
+from anabranch.search.results.result import Result, used
 from anabranch.search.settings.arguments import Keep, check_budget, checked_config, checked_keep, checked_state
 from anabranch.search.settings.config import SearchConfig
 
@@ -90,18 +90,15 @@ class Reference:
         return read_result(self, self.root_visits - before, time.perf_counter() - started)
 
     def _prepare(self, waves: deque[Wave]) -> None:
-        """Ask about the root, which is free, and put noise on its priors."""
+        """Ask about the root, which is free, and make its rule."""
         if self.root.kind is Kind.DECISION and self.root.evaluation is None:
             waves.append(Wave())
             self.walker.wave = waves[0]
             self.walker.ask(self.root)
             self._answer(waves[0])
             waves.pop()
-        self.graph.forced = self.config.forced.k if self.config.forced and self.explores else 0.0
-        if self.root.kind is Kind.DECISION and self.root.clean is None and self.config.noise and self.explores:
-            self.root.clean = self.root.priors
-            draws = self.walker.draws
-            self.root.priors = noised_priors(self.root.clean, self.root.acting, self.config.noise, draws, self.root.key)
+        root, walker, settings = self.root, self.walker, used(self.config, self.explores)
+        walker.rule = root_rule(settings, root.priors, root.acting, walker.draws, root.key, walker.rule)
 
     # Waves
 
@@ -166,16 +163,13 @@ class Reference:
         """
         checked_keep(keep)
         state, _ = self.state.step(action)
-        old_root = self.root
-        edge = old_root.edges.get(old_root.move_of(action))
+        edge = self.root.edges.get(self.root.move_of(action))
         kept = edge.child if edge is not None and edge.child is not None else self.walker.find(state.data)
         kept_evaluations = self._below(kept, state) if keep == "evaluations" else {}
         walker = self._planted(state, self.root_number + 1)
         if keep == "graph" and kept is not None:
             walker.graph.take(self.graph, kept, merge=self.config.transposition.merge)
         # Nothing can fail from here on: a verb that raised above has changed nothing.
-        if old_root.clean is not None:
-            old_root.priors, old_root.clean = old_root.clean, None
         self.state, self.walker, self._kept = state, walker, kept_evaluations
         self.root_number += 1
 

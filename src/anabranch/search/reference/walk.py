@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Iterable
 from typing import Any
 
-from anabranch.errors import CycleError
+from anabranch.errors import CycleError, UsageError
 from anabranch.game.compiled import CompiledGame
 from anabranch.game.game import Game
 from anabranch.game.random import Random, fold, key_of, key_of_bytes
@@ -15,8 +15,10 @@ from anabranch.game.words import CHANCE, OVER, as_row
 from anabranch.search.engine.failure import endless
 from anabranch.search.maths import formulas
 from anabranch.search.maths.draws import Draws, Purpose
+from anabranch.search.maths.root_rule import RootRule
 from anabranch.search.reference.nodes import Edge, Kind, Move, Node, ReferenceGraph, Values
-from anabranch.search.reference.selectors import choose, decision_value, learn
+from anabranch.search.reference.select import selectors
+from anabranch.search.reference.select.selector import Selector
 from anabranch.search.reference.wave import Pause, Question, Step, Visit, Wave
 from anabranch.search.settings.config import SearchConfig
 
@@ -29,7 +31,13 @@ class Walker:
     def __init__(self, game: Game, config: SearchConfig, draws: Draws) -> None:
         self.game, self.rules, self.config, self.draws = game, game.rules, config, draws
         self.graph = ReferenceGraph(game)
+        self.alone, self.together = selectors(config, self.graph)  # where one player acts, where several do
+        self.rule = RootRule()  # of the root
         self.wave = Wave()  # the one at work
+
+    def selector_at(self, node: Node) -> Selector:
+        """Return who is in charge of a decision."""
+        return self.alone if len(node.acting) == 1 else self.together
 
     def visit(self, node: Node, above: set[Node], outermost: bool = True) -> Visit:
         """Walk down from a node to where the visit ends, then back up; `above` holds the current path's nodes.
@@ -47,7 +55,7 @@ class Walker:
             above.add(node)
             if node.kind is Kind.CHANCE and node.visits + node.in_flight == 0 and self._opens_at_once(node):
                 edges, fresh = self._open(node, above, repeated)
-                steps.append((node, edges))
+                steps.append(Step(node, edges))
                 self._mark(node, edges)
                 if fresh:
                     yield Pause.ANSWERS
@@ -57,8 +65,12 @@ class Walker:
                 break
             if node.kind is Kind.CHANCE and len(steps) >= LONGEST:
                 raise CycleError(endless(self.game))
-            edge = self._draw(node) if node.kind is Kind.CHANCE else self._select(node)
-            steps.append((node, [edge]))
+            if node.kind is Kind.CHANCE:
+                edge = self._draw(node)
+                steps.append(Step(node, [edge]))
+            else:
+                edge, chances = self._select(node)
+                steps.append(Step(node, [edge], chances))
             child = edge.child
             repeats = child is not None and child in above
             if child is not None and not repeats and node.kind is Kind.DECISION and self._stops(node, edge, child):
@@ -71,7 +83,7 @@ class Walker:
             node = child
         yield Pause.BACK if outermost else Pause.ANSWERS
         self._back(steps, repeated, refreshed)
-        above.difference_update(walked for walked, _ in steps)
+        above.difference_update(step.node for step in steps)
 
     def _mark(self, node: Node, edges: list[Edge]) -> None:
         """Count a visit in flight: N + v of the node, v of the edges."""
@@ -89,18 +101,18 @@ class Walker:
         if refreshed is not None:
             self._remember(refreshed)
             self.refresh(refreshed)
-        for node, _ in steps:
-            self._remember(node)
+        for step in steps:
+            self._remember(step.node)
         for edge in repeated:
             edge.repeats += 1
-        for node, edges in reversed(steps):
+        for node, edges, chances in reversed(steps):
             self._count_in_flight(node, edges, -1)
             for edge in edges:
                 edge.visits += 1
             if node.kind is Kind.CHANCE:
                 node.completed += 1
             else:
-                learn(node, edges[0], self.config)
+                self.selector_at(node).learn(node, edges[0], chances)
             self.refresh(node)
 
     def _remember(self, node: Node) -> None:
@@ -116,7 +128,7 @@ class Walker:
         """Recompute Q from the children: idempotent, so paths that meet may refresh a shared node in any order."""
         players = range(self.game.players)
         if node.kind is Kind.DECISION and node.evaluation is not None:
-            node.mean = [decision_value(node, self.config, player) for player in players]
+            node.mean = self.selector_at(node).value(node)
             for edge in node.edges.values():
                 if edge.visits > 0:
                     for player in players:
@@ -127,10 +139,11 @@ class Walker:
 
     # Decisions
 
-    def _select(self, node: Node) -> Edge:
-        """Let the acting players choose, and make the edge if nobody took it before."""
-        move = choose(self.graph, node, self.config, self.draws)
-        return node.edges.get(move) or self._take(node, move)
+    def _select(self, node: Node) -> tuple[Edge, tuple[float, ...]]:
+        """Let the acting players choose, and make the edge if nobody took it before; with what chances they drew."""
+        rule = self.rule if node is self.graph.nodes[0] else None
+        move, chances = self.selector_at(node).choose(node, self.draws, rule)
+        return node.edges.get(move) or self._take(node, move), chances
 
     def _take(self, node: Node, move: Move) -> Edge:
         chosen = [ids[choice] for ids, choice in zip(node.choices, move, strict=True)]
@@ -153,9 +166,9 @@ class Walker:
         """End a playout that came back into its own path, if the game says what a repetition is worth."""
         if self.game.cycles is None:
             loop: list[str] = []
-            for node, edges in reversed(steps):
-                loop.append(_describe(node, edges[0]))
-                if node is edge.child:
+            for step in reversed(steps):
+                loop.append(_describe(step.node, step.edges[0]))
+                if step.node is edge.child:
                     break
             raise CycleError(
                 f"{self.game.name} came back to a state of the same line of play, but declares no cycles. Set "
@@ -182,7 +195,7 @@ class Walker:
             edges = [self._outcome(node, self._outcome_index(node, number), number) for number in draws]
         for edge in edges:
             if edge.child in above and not (node.exact and self.game.cycles is not None):  # enumerating ends no playout
-                self._repeat([(node, [edge])], edge, repeated)
+                self._repeat([Step(node, [edge])], edge, repeated)
         fresh = self.graph.nodes[before:]
         unknown = {edge.child: None for edge in edges if edge.child and edge.child.visits == 0}  # in order, once each
         for child in unknown:
@@ -257,8 +270,13 @@ class Walker:
         return self.graph.index.get(self.rules.key(data)) if self.config.transposition.merge else None
 
     def add(self, state: State, key: int) -> Node:
-        """Make the node of a state."""
-        node = Node(state, key)
+        """Make the node of a state; one where more players choose at once than the selector knows is refused here."""
+        node, most = Node(state, key), self.together.most_acting
+        if most is not None and len(node.acting) > most:
+            raise UsageError(
+                f"{self.game.name}: ab.{type(self.config.simultaneous).__name__} selects for at most {most} players at "
+                f"once, and {len(node.acting)} act here; use ab.RegretMatching. The state:\n{state}"
+            )
         self.graph.nodes.append(node)
         self.wave.on_failure(self.graph.nodes.pop)
         if self.config.transposition.merge:

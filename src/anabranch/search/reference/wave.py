@@ -5,12 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Generator
 from dataclasses import dataclass, field
 from enum import Enum
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from anabranch.game.state import State
 from anabranch.search.reference.nodes import Edge, Node, Values
 
-Step: TypeAlias = tuple[Node, list[Edge]]  # a node walked, with the edges a visit will count
+
+class Step(NamedTuple):
+    """A node walked, the edges a visit will count there, and the probabilities its choice was drawn with."""
+
+    node: Node
+    edges: list[Edge]
+    chances: tuple[float, ...] = ()  # one per acting player; none where nobody drew
 
 
 class Pause(Enum):

@@ -28,7 +28,7 @@ Spread = tuple[float, float]  # mean and variance, to one player
 def variances(graph: Graph | ReferenceGraph) -> tuple[Floats, Floats]:
     """Return the variance of the values below every node [nodes, P], and over every edge of the root [edges, P]."""
     if isinstance(graph, Graph):
-        return _native.variances(graph._native)
+        return _native.variances(graph.native)
     players = range(graph.game.players)
     found = _below(graph.nodes[0], len(players))
     nodes = [[found[node][player][1] for player in players] for node in graph.nodes]

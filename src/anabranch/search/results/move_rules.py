@@ -16,7 +16,7 @@ from anabranch import _native
 from anabranch.errors import UnknownNameError, UsageError
 from anabranch.search.engine.graph import Graph
 from anabranch.search.maths import formulas, policies
-from anabranch.search.reference.selectors import resolved_scale
+from anabranch.search.maths.scale import value_scale
 from anabranch.search.results.moments import variances
 from anabranch.search.results.result import Result
 from anabranch.search.settings.config import Puct, SearchConfig
@@ -151,37 +151,22 @@ def seen_by(result: Result, seat: int, config: SearchConfig | None = None) -> Se
     visits, prior = result.visits[seat, ids].tolist(), result.prior[seat, ids].tolist()
     q, parent = result.q[seat, ids].tolist(), float(result.value[seat])
     known = [value for value, n in zip(q, visits, strict=True) if n > 0]
-    low, high, lowest, signed = _ends(result, seat, puct, known)
-
-    def scaled(value: float) -> float:
-        if low is None or high is None:
-            return value
-        return formulas.to_signed(value, low, high) if signed else formulas.to_unit(value, low, high)
-
+    scaled = value_scale(puct.scale, result.state, seat, [*known, parent], lambda: _graph_range(result, seat))
     tried = formulas.total_of(p for p, n in zip(prior, visits, strict=True) if n > 0)
-    first = policies.first_play(puct.first_play, parent=scaled(parent), tried=tried, lowest=lowest)
+    first = formulas.first_play(puct.first_play, parent=scaled(parent), tried=tried, lowest=scaled.lowest)
     values = [
-        formulas.choice_value(first, scaled(x) if n > 0 else 0.0, n, 0.0, w0=puct.w0, loss=0.0, lowest=lowest)
+        formulas.choice_value(first, scaled(x) if n > 0 else 0.0, n, 0.0, w0=puct.w0, loss=0.0, lowest=scaled.lowest)
         for x, n in zip(q, visits, strict=True)
     ]
     return Seen(ids, visits, values, prior, puct)
 
 
-def _ends(result: Result, seat: int, puct: Puct, known: list[float]) -> tuple[float | None, float | None, float, bool]:
-    """Return the interval that is scaled (None: nothing is), the lower end of the scale, and whether it is [−1, 1]."""
-    game, kind = result.state.game, resolved_scale(puct.scale, result.state.game)
-    if kind == "none":
-        return None, None, game.returns[0], False
-    if kind == "range":
-        lows, highs = result.state.bounds()
-        return float(lows[seat]), float(highs[seat]), -1.0, True
-    if kind == "node":
-        known = [*known, float(result.value[seat])]
-        return min(known), max(known), 0.0, False
+def _graph_range(result: Result, seat: int) -> tuple[float, float]:
+    """Return the smallest and the largest q(e) seen at any refresh in the graph."""
     if isinstance(result.graph, Graph):
-        low, high = _native.value_range(result.graph._native)[:, seat].tolist()
-        return low, high, 0.0, False
-    return result.graph.low[seat], result.graph.high[seat], 0.0, False
+        low, high = _native.value_range(result.graph.native)[:, seat].tolist()
+        return low, high
+    return result.graph.low[seat], result.graph.high[seat]
 
 
 def regularised_policy(result: Result, seat: int, config: SearchConfig | None = None) -> Floats:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from anabranch.game.state import State
-from anabranch.search.results.views import Action, ReadableGraph
+from anabranch.search.maths.principal_variation import principal_variation
+from anabranch.search.results.views import Action, EdgeView, NodeView, ReadableGraph
 
 
 def move_name(state: State, action: Action) -> str:
@@ -19,20 +20,19 @@ def move_name(state: State, action: Action) -> str:
     return game.move_name(state, turn[0], action)
 
 
-def expected(graph: ReadableGraph, number: int | None, most: int) -> list[str]:
-    """Follow the most visited edges (the first of equals) from a node; … where there is more."""
+def variation_names(graph: ReadableGraph, number: int | None, most: int) -> list[str]:
+    """Name the first moves of the principal variation from a node on; … where there is more."""
     names: list[str] = []
-    seen: set[int] = set()
-    while number is not None and number not in seen:
-        seen.add(number)
-        node = graph.node(number)
-        edge = max(node.edges, key=lambda edge: edge.visits, default=None)
-        if edge is None or edge.visits == 0:
-            break
+    views: dict[int, NodeView] = {}
+
+    def edges_of(at: int) -> list[EdgeView]:
+        views[at] = graph.node(at)
+        return views[at].edges
+
+    for at, edge in principal_variation(number, edges_of, lambda edge: edge.child):
         if len(names) == most:
             return [*names, "…"]
-        names.append(move_name(node.state, edge.action))
-        number = edge.child
+        names.append(move_name(views[at].state, edge.action))
     return names
 
 

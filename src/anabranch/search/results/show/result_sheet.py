@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from anabranch.game.pictures import situation
 from anabranch.search.results.show.joint import joint_table
-from anabranch.search.results.show.lines import expected, line_names, move_name
+from anabranch.search.results.show.lines import line_names, move_name, variation_names
 from anabranch.search.results.show.numbers import Scale, count, percent, signed, value_cell
 from anabranch.search.results.show.sheet import Cell, Column, Legend, Sheet, Table
 from anabranch.search.results.views import Action, EdgeView
@@ -86,7 +86,7 @@ def choices_table(result: Result, seat: int, root: dict[Action, EdgeView], scale
         if seat in shown:
             values[seat] = float(result.q[seat, action])  # the result's own, should the graph have been searched on
         name = game.move_name(result.state, seat, action)
-        line = [name, *expected(result.graph, edge.child, LONGEST_LINE - 1)] if edge else []
+        line = [name, *variation_names(result.graph, edge.child, LONGEST_LINE - 1)] if edge else []
         share = float(result.policy[seat, action])
         rows.append(
             [
@@ -163,7 +163,7 @@ def outcomes_table(result: Result, root: dict[Action, EdgeView], scale: Scale) -
         chance, visits, values = every[outcome]
         share = visits / total if total else 0.0
         edge = root.get(outcome)
-        line = expected(result.graph, edge.child, LONGEST_LINE - 1) if edge and visits else []
+        line = variation_names(result.graph, edge.child, LONGEST_LINE - 1) if edge and visits else []
         known = chance if outcome in listed else math.nan
         values = values if visits else unknown
         rows.append(

@@ -17,7 +17,7 @@ from anabranch.game.state import State
 from anabranch.game.words import acting
 
 
-class Questions(Batch):
+class Requests(Batch):
     """What roots ask. States are made only for evaluators that look at them; observations come straight from rules."""
 
     def __init__(self, native: Any, games: Sequence[Game], kinds: Sequence[Game]) -> None:

@@ -1,7 +1,8 @@
-// Evaluations kept from before an advance whose visits were forgotten: states, what was said of them, and what follows them.
+// Kept evaluations: what stays of a graph after an advance that forgets visits. States, their evaluations, and what follows
+// them.
 //
-// Asked about a state it holds, a search takes the evaluation from here; so it does what a search with nothing but a perfect
-// cache would do. `keep_below` frees what can no longer be reached.
+// A search that needs the evaluation of a state held here takes it from here; so it does what a search with nothing but a
+// perfect cache would do. `keep_below` frees what can no longer be reached.
 #pragma once
 
 #include <cstddef>
@@ -15,17 +16,17 @@
 
 namespace anabranch {
 
-class Memory {
+class KeptEvaluations {
  public:
-  explicit Memory(const Rules& rules) : players_(static_cast<std::size_t>(rules.players)), states_(rules.state_size) {}
+  explicit KeptEvaluations(const Rules& rules) : players_(static_cast<std::size_t>(rules.players)), states_(rules.state_size) {}
 
-  bool empty() const { return said_ == 0; }
+  bool empty() const { return known_ == 0; }
   std::size_t size() const { return entries_.size(); }
 
-  // The entry of a state there is an evaluation of, or kNone.
+  // The entry of a state whose evaluation is held, or kNone.
   std::uint32_t find(const std::byte* record) {
     const std::uint32_t entry = look_up(states_.offer(record));
-    return entry != kNone && entries_[entry].said ? entry : kNone;
+    return entry != kNone && entries_[entry].known ? entry : kNone;
   }
   const double* evaluation(std::uint32_t entry) const { return entries_[entry].evaluation.data(); }
   const std::vector<float>& priors(std::uint32_t entry) const { return entries_[entry].priors; }
@@ -38,14 +39,13 @@ class Memory {
       const Node& node = g.nodes[id];
       Entry& entry = entries_[places[id]];
       if (node.kind == Kind::decision && node.visits > 0) {
-        said_ += !entry.said;
-        entry.said = true;
+        known_ += !entry.known;
+        entry.known = true;
         entry.evaluation.assign(g.evaluation(id), g.evaluation(id) + players_);
-        const std::size_t choices = node.acting == 1 ? node.choices : g.tables[node.choices].ids.size();
         entry.priors.clear();
-        if (node.priors != kNone) entry.priors.assign(&g.priors[node.priors], &g.priors[node.priors] + choices);
+        if (node.rows != kNone) entry.priors.assign(&g.priors[node.rows], &g.priors[node.rows] + g.choices_of(node));
       }
-      for (EdgeId e = node.edges; e < node.edges + node.edge_count; ++e)
+      for (const EdgeId e : EdgeIds(node))
         if (g.edges[e].child != kNone) entry.children.push_back(places[g.edges[e].child]);
     }
   }
@@ -72,7 +72,7 @@ class Memory {
     States old_states = std::exchange(states_, States(states_.record_size()));
     std::vector<Entry> old = std::exchange(entries_, {});
     index_ = Index();
-    said_ = 0;
+    known_ = 0;
     std::vector<std::uint32_t> moved(old.size(), kNone);
     for (std::uint32_t entry = 0; entry < old.size(); ++entry) {
       if (!kept[entry]) continue;
@@ -83,7 +83,7 @@ class Memory {
       if (!kept[entry]) continue;
       Entry& now = entries_[moved[entry]];
       now = std::move(old[entry]);
-      said_ += now.said;
+      known_ += now.known;
       std::size_t count = 0;
       for (std::size_t i = 0; i < now.children.size(); ++i) {  // each child once: they were added at every advance
         const std::uint32_t child = moved[now.children[i]];
@@ -99,7 +99,7 @@ class Memory {
     states_ = States(states_.record_size());
     index_ = Index();
     entries_.clear();
-    said_ = 0;
+    known_ = 0;
   }
 
  private:
@@ -108,7 +108,7 @@ class Memory {
     std::vector<float> priors;  // empty where every choice is equally likely
     std::vector<std::uint32_t> children;
     std::uint64_t hash = 0;
-    bool said = false;
+    bool known = false;
   };
 
   std::byte* scratch() {
@@ -138,7 +138,7 @@ class Memory {
     return entry;
   }
 
-  std::size_t players_, said_ = 0;
+  std::size_t players_, known_ = 0;
   States states_;
   Index index_;
   std::vector<Entry> entries_;

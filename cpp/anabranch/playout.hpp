@@ -1,0 +1,449 @@
+// One path: select and expand down to a leaf, have it evaluated, back up (MODEL sections 5 and 6). `walk` and `back` are the
+// core of the search.
+//
+// A path is a loop with explicit memory, never a recursion, so depth has no limit and it can pause wherever evaluations are
+// needed. Enumerating a chance node lets its chance children be visited first: that is a stack of visits, each with its own
+// stretch of the path. Where waves are searched, a path marks the edges it walks until it is backed up, and waits with those
+// inner visits until its wave has its first answers; a path alone goes straight on.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "anabranch/chance.hpp"
+#include "anabranch/context.hpp"
+#include "anabranch/evaluate.hpp"
+#include "anabranch/expand.hpp"
+#include "anabranch/kept.hpp"
+#include "anabranch/propagate.hpp"
+#include "anabranch/select/selector.hpp"
+#include "anabranch/settle.hpp"
+
+namespace anabranch {
+
+class Playout {
+ public:
+  Playout(Context& context, const NativeEvaluator& evaluator)
+      : c(context),
+        expander(context),
+        dice(context),
+        settler(context),
+        selectors(context),
+        propagation(context, selectors),
+        evaluators(evaluator, context.config, context.graph.rules),
+        kept(context.graph.rules),
+        marking_(context.config.marks()),
+        deferred_(marking_ || !evaluators.native()) {}
+
+  // Begin a path at the root.
+  void begin() {
+    c.crowded = c.is_crowded();
+    path.begin_visit(0);
+    path.phase = Phase::walk;
+  }
+
+  // Go on with the path in hand until it must wait. A path alone waits only for answers (true) and is over when this returns
+  // false; a path of a wave never backs its outermost visit up here.
+  template <std::size_t P>
+  [[gnu::always_inline]] bool proceed() {
+    while (path.phase != Phase::done) {
+      if (path.phase == Phase::walk) {
+        walk<P>();
+        if (!marking_) {
+          if (!c.wave->requests.empty()) [[unlikely]] return true;
+        } else if (path.phase == Phase::open || path.visits.size() > 1) {
+          return true;  // the wave's answers come first
+        }
+      } else if (path.phase == Phase::open) {
+        Visit& visit = path.visits.back();
+        while (visit.next < path.fresh.size() && c.graph.nodes[path.fresh[visit.next]].visits > 0) ++visit.next;
+        if (visit.next < path.fresh.size()) {
+          path.begin_visit(path.fresh[visit.next++]);
+          path.phase = Phase::walk;
+        } else {
+          path.phase = Phase::back;
+        }
+      } else {
+        if (marking_ && path.visits.size() == 1) return false;
+        back<P>();
+        path.phase = path.visits.empty() ? Phase::done : Phase::open;
+      }
+    }
+    return false;
+  }
+
+  // Add one to each edge the innermost visit walked and recompute each node, leaf first.
+  template <std::size_t P>
+  void back() {
+    const Visit visit = path.visits.back();
+    const bool nested = path.visits.size() > 1;
+    if (nested || marking_ || propagation.follows()) [[unlikely]] back_watched<P>(visit, nested);
+    else back_up<P, false>(visit, false);
+    path.end_visit();
+    if (propagation.follows()) [[unlikely]] follow(nested);
+  }
+
+  // What counts as the root's visits: Σ N(e), or the completed visits of a chance node.
+  std::uint64_t root_visits() const {
+    const Node& root = c.graph.nodes[0];
+    return root.kind == Kind::decision ? (root.visits ? root.visits - 1 : 0) : root.kind == Kind::chance ? root.visits : 0;
+  }
+
+  // Request the evaluation of a decision node, unless it was requested already and the answer is on its way.
+  void request(NodeId id) {
+    if (!kept.empty()) [[unlikely]] {
+      c.load(id);
+      const std::uint32_t known = kept.find(c.position().state());
+      if (known != kNone) {
+        if (marking_) wait_for(id, [&] { c.wave->noting().recalled.emplace_back(id, known); });
+        else settler.recall(id, kept, known);
+        return;
+      }
+    }
+    if (deferred_) {
+      wait_for(id, [&] { c.wave->requests.push_back({Request::Kind::node, id, kNone, c.graph.key[id]}); });
+      return;
+    }
+    if (evaluators.needs_state()) c.load(id);
+    const double* logits = evaluators.evaluate(c.position(), c.graph.key[id], c.draws);
+    settler.settle(id, logits, true, evaluators.values.data());
+  }
+
+  // Whether the path in hand walks through a node, for all its nodes.
+  void set_on_path(bool on) {
+    for (const PathStep& step : path.steps) {
+      if (on) c.graph.nodes[step.node].set(kOnPath);
+      else c.graph.nodes[step.node].clear(kOnPath);
+    }
+  }
+
+  Context& c;
+  Expander expander;
+  Dice dice;
+  Settler settler;
+  Selectors selectors;
+  Propagation propagation;
+  Evaluators evaluators;
+  KeptEvaluations kept;
+  Path path;  // the one in hand
+
+ private:
+  // Walk down to where the visit ends; the next phase is then `back` or `open`.
+  template <std::size_t P>
+  void walk() {
+    Graph& g = c.graph;
+    NodeId at = path.visits.back().at;
+    path.phase = Phase::back;
+    for (;;) {
+      Node& node = g.node<P>(at);
+      std::uint32_t place;
+      if (node.kind == Kind::decision) [[likely]] {
+        if (node.visits == 0) {
+          path.visits.back().leaf = at;
+          request(at);
+          return;
+        }
+        node.set(kOnPath);
+        path.steps.push({at, kNone});
+        place = select<P>(at);
+      } else {
+        if (node.kind == Kind::over) {
+          path.visits.back().leaf = at;
+          return;
+        }
+        node.set(kOnPath);
+        path.steps.push({at, kNone});
+        if (node.visits == 0 && g.in_flight(at) == 0 && dice.opens_at_once(node)) {
+          open(at);
+          return;
+        }
+        if (path.steps.size() > kLongest) [[unlikely]] fail_endless();
+        const std::uint32_t number = dice.next_draw(at);
+        place = take_outcome(at, dice.drawn(at, number), number);
+      }
+      if (place == kNone) [[unlikely]] {  // no room for an edge: the playout ends before this node, which lends its Q
+        path.steps.pop();
+        g.nodes[at].clear(kOnPath);
+        path.visits.back().ends_at = at;
+        return;
+      }
+      path.steps.back().place = place;
+      const NodeId child = g.edge<P>(g.node<P>(at).edges + place).child;
+      const bool on = child == kNone || goes_on<P>(at, place, child);
+      if (marking_) [[unlikely]] mark(path.steps.back(), 0, 1);
+      if (child == kNone || !on) return;  // frozen, or about to be; or it ends here
+      at = child;
+    }
+  }
+
+  // For a path alone, `select` has just read a decision's shared children, and in a graded graph nothing since then has
+  // changed any of them but the one walked to: what changed lies deeper. Only a second edge to that one is left to read.
+  // `Watched`: it is in flight, or inside another visit, or more than the path is refreshed.
+  template <std::size_t P, bool Watched>
+  [[gnu::always_inline]] void back_up(const Visit& visit, bool nested) {
+    Graph& g = c.graph;
+    const bool read = !Watched && g.graded && plain_;
+    if (visit.ends_at != kNone) [[unlikely]] propagation.refresh(visit.ends_at);
+    if constexpr (Watched)
+      if (propagation.follows()) follow_leaves(visit, nested);
+    for (std::size_t i = visit.repeated; i < path.repeated.size(); ++i)
+      ++g.repeats[g.nodes[path.repeated[i].node].edges + path.repeated[i].place];
+    for (std::size_t i = path.steps.size(); i > visit.path; --i) {
+      const PathStep step = path.steps[i - 1];
+      if constexpr (Watched)
+        if (marking_) mark(step, visit.drawn, -1);
+      Node& node = g.node<P>(step.node);
+      if (step.place != kNone) [[likely]] {
+        const EdgeId e = node.edges + step.place;
+        Edge& edge = g.edge<P>(e);
+        ++edge.visits;
+        if (edge.child != kNone) read_child<P>(g, e, discount_of(node, c.config), c.config);
+      } else {
+        for (std::size_t d = visit.drawn; d < path.drawn.size(); ++d) ++g.edges[node.edges + path.drawn[d]].visits;
+        read_children(g, node, c.config);
+      }
+      if constexpr (Watched)  // what another path of the wave has opened and not backed up was never read
+        if (nested && node.kind == Kind::chance) read_children(g, node, c.config);
+      ++node.visits;
+      node.clear(kOnPath);
+      if (read && node.kind == Kind::decision && !node.is(kTwinEdges)) [[likely]] selectors.value<P>(g, node);
+      else propagation.refresh<P>(step.node);
+      if constexpr (Watched)
+        if (c.config.refresh == Refresh::parents)
+          propagation.refresh_parents(step.node, i - 1 > visit.path ? path.steps[i - 2].node : kNone, nested);
+    }
+  }
+
+  template <std::size_t P>
+  __attribute__((noinline)) void back_watched(const Visit& visit, bool nested) {
+    if (nested) remember(visit);
+    back_up<P, true>(visit, nested);
+  }
+
+  // Whether the walk goes on at a child.
+  template <std::size_t P>
+  [[gnu::always_inline]] bool goes_on(NodeId at, std::uint32_t place, NodeId child) {
+    if (c.graph.node<P>(child).is(kOnPath)) [[unlikely]] {
+      repeat(at, place);
+      return false;
+    }
+    if (c.config.stop && stops(at, place, child)) {
+      path.visits.back().ends_at = child;
+      return false;
+    }
+    return true;
+  }
+
+  // Whether a playout ends at a child that has seen more visits than the edge to it.
+  __attribute__((noinline)) bool stops(NodeId at, std::uint32_t place, NodeId child) const {
+    const Graph& g = c.graph;
+    const Node& node = g.nodes[at];
+    const EdgeId e = node.edges + place;
+    const double known = g.nodes[child].visits + g.in_flight(child);
+    const double asked = g.edges[e].visits + g.edge_in_flight(e);
+    return node.kind == Kind::decision && known > c.config.rho * asked &&
+           (c.config.leak == 0.0 || c.draws.uniform(Purpose::leak, 0, g.key[at], node.visits + g.in_flight(at)) >= c.config.leak);
+  }
+
+  // An edge that leads back into the path.
+  void repeat(NodeId at, std::uint32_t place) {
+    if (c.config.cycles == Cycles::refused) {
+      Failure failure;
+      failure.cause = Failure::Cause::cycle;
+      throw failure;
+    }
+    if (c.config.cycles == Cycles::valued) path.repeated.push({at, place});
+  }
+
+  // Choose at a decision node: the place of the edge taken, which may be new; kNone if there is no room for a new one.
+  template <std::size_t P>
+  [[gnu::always_inline]] std::uint32_t select(NodeId at) {
+    Graph& g = c.graph;
+    Node& node = g.node<P>(at);
+    if (g.size() > kCached) g.prefetch_children<P>(node);
+    read_shared<P>(g, node, c.config);
+    std::uint32_t place = kNone;
+    if (node.acting > 1) [[unlikely]] {
+      const std::uint32_t move = selectors.together.choose_jointly<P>(at, node, place);
+      return place != kNone ? place : take(at, move, false);
+    }
+    const bool counted = expander.count_choices(at, node);
+    const std::uint32_t move = selectors.alone.choose_alone<P>(at, node, place);
+    return place != kNone ? place : take(at, move, counted);
+  }
+
+  // Make the edge of a move that was never taken.
+  __attribute__((noinline)) std::uint32_t take(NodeId at, std::uint32_t move, bool counted) {
+    if (c.has_no_room(at)) return kNone;
+    expander.step(at, move, counted);
+    return add_edge(at, move, true);
+  }
+
+  // Append an edge to the state in hand: to its node, found or made; frozen where there is no room for one.
+  [[gnu::always_inline]] std::uint32_t add_edge(NodeId at, std::uint32_t move, bool room) {
+    const std::uint32_t place = c.graph.add_edge(at, move, c.position().rewards.data());
+    c.undo().edge_added(at);
+    c.reaching = {at, place};
+    if (!(room && expander.attach(at, place))) freeze(at, place);
+    c.reaching.node = kNone;
+    return place;
+  }
+
+  // The edge of an outcome, with a child if widening allows one at the `number`-th draw (0: always), else frozen.
+  __attribute__((noinline)) std::uint32_t take_outcome(NodeId at, std::uint32_t outcome, std::uint32_t number) {
+    const Node& node = c.graph.nodes[at];
+    const bool room = number == 0 || dice.widens(node, number);
+    const std::uint32_t place = dice.place_of(node, outcome);
+    if (place != kNone && !(c.graph.edges[node.edges + place].child == kNone && room)) return place;
+    if (place == kNone && c.has_no_room(at)) return kNone;
+    expander.step(at, outcome);
+    if (place == kNone) return add_edge(at, outcome, room);
+    thaw(at, place);
+    return place;
+  }
+
+  // Give a frozen edge the node of the state in hand, if there is room; it keeps its value until the child has one.
+  void thaw(NodeId at, std::uint32_t place) {
+    Graph& g = c.graph;
+    const std::vector<double> frozen(g.value(g.nodes[at].edges + place), g.value(g.nodes[at].edges + place) + g.players);
+    c.reaching = {at, place};
+    const bool attached = expander.attach(at, place);
+    c.reaching.node = kNone;
+    if (!attached) return;
+    g.edges[g.nodes[at].edges + place].bits |= kFrozen;
+    c.undo().thawed(g, at, place, frozen);
+  }
+
+  // Make the first children of a chance node, all outcomes or several draws, and request evaluations of the decisions.
+  __attribute__((noinline)) void open(NodeId at) {
+    Graph& g = c.graph;
+    const bool exact = g.nodes[at].is(kExact);
+    const std::size_t before = g.size(), count = dice.first_batch(g.nodes[at]);
+    std::vector<NodeId> unknown;
+    for (std::size_t i = 0; i < count; ++i) {
+      const auto number = static_cast<std::uint32_t>(i + 1);
+      const std::uint32_t place = exact ? take_outcome(at, number - 1, 0) : take_outcome(at, dice.drawn(at, number), number);
+      if (!exact) path.drawn.push(place);
+      const NodeId child = g.edges[g.nodes[at].edges + place].child;
+      if (child == kNone) continue;
+      const Node& node = g.nodes[child];
+      if (node.is(kOnPath) && !(exact && c.config.cycles != Cycles::refused)) repeat(at, place);
+      if (node.visits == 0 && node.kind != Kind::over && std::find(unknown.begin(), unknown.end(), child) == unknown.end())
+        unknown.push_back(child);
+    }
+    for (const NodeId child : unknown) {
+      if (g.nodes[child].kind == Kind::decision) request(child);
+      else if (child >= before) path.fresh.push(child);
+    }
+    if (marking_) mark(path.steps.back(), path.visits.back().drawn, 1);
+    if (!marking_ || path.fresh.size() > path.visits.back().fresh) path.phase = Phase::open;
+  }
+
+  // Count a visit in flight at a node and at the edges it will count, or (change −1) no longer.
+  void mark(const PathStep& step, std::size_t drawn, int change) {
+    Graph& g = c.graph;
+    const auto one = static_cast<std::uint32_t>(change);
+    const EdgeId first = g.nodes[step.node].edges;
+    g.passing[step.node] += one;
+    if (g.passing[step.node]) g.nodes[step.node].set(kMarked);
+    else g.nodes[step.node].clear(kMarked);
+    if (step.place != kNone) g.marks[first + step.place] += one;
+    else
+      for (std::size_t d = drawn; d < path.drawn.size(); ++d) g.marks[first + path.drawn[d]] += one;
+  }
+
+  // Evaluate the state in hand, which gets no node: walk on through chance by drawing; a known state lends its Q.
+  __attribute__((noinline, cold)) void freeze(NodeId at, std::uint32_t place) {
+    Graph& g = c.graph;
+    Position& position = c.position();
+    std::uint64_t hash = expander.offer();
+    std::uint64_t key = expander.child_key(hash, at);
+    Random random{c.draws.key(Purpose::freeze, 0, key, g.nodes[at].visits + g.in_flight(at))};
+    std::vector<double> collected(g.players, 0.0);
+    std::int64_t turn = 0;
+    for (std::size_t drawn = 0;; ++drawn) {
+      if (drawn > kLongest) fail_endless();
+      const NodeId known = expander.find(hash);
+      if (known != kNone && g.nodes[known].visits > 0) {
+        settler.freeze(at, place, collected.data(), g.mean(known));
+        return;
+      }
+      turn = position.turn();
+      if (turn == kOver) {
+        const std::vector<double> nothing(g.players, 0.0);
+        settler.freeze(at, place, collected.data(), nothing.data());
+        return;
+      }
+      if (turn != kChance) break;
+      position.step_outcome(position.draw(random));
+      for (std::size_t p = 0; p < g.players; ++p) collected[p] += static_cast<double>(position.rewards[p]);
+      hash = expander.offer();
+      if (c.config.keyed_by_path) key = fold(key, static_cast<std::uint64_t>(static_cast<std::int64_t>(position.actions[0])));
+      else key = hash;
+    }
+    if (deferred_) {
+      g.edges[g.nodes[at].edges + place].bits |= kFrozen;  // from now on; its value comes with the answer
+      Wave& wave = c.wave->noting();
+      wave.requests.push_back({Request::Kind::frozen, kNone, static_cast<std::uint32_t>(wave.frozen.size()), key});
+      wave.frozen.push_back({at, place, {position.state(), position.state() + g.rules.state_size}, std::move(collected), turn});
+      return;
+    }
+    evaluators.evaluate(position, key, c.draws);
+    settler.freeze(at, place, collected.data(), evaluators.values.data());
+  }
+
+  // Note that a node waits for an answer, and who it is to come from; once.
+  template <class Note>
+  void wait_for(NodeId id, const Note& note) {
+    Node& node = c.graph.nodes[id];
+    if (node.is(kPending)) return;
+    node.set(kPending);
+    if (marking_) ++c.awaited;
+    if (!c.undo().made(id)) c.undo().asked(id);
+    note();
+  }
+
+  // A visit inside another is backed up before its wave's turn, and may have to be taken back.
+  __attribute__((noinline, cold)) void remember(const Visit& visit) {
+    if (visit.ends_at != kNone) c.undo().remember(c.graph, visit.ends_at);
+    for (std::size_t i = visit.path; i < path.steps.size(); ++i) c.undo().remember(c.graph, path.steps[i].node);
+  }
+
+  // Where more than the path is refreshed: list the nodes a visit changes, leaves first, and refresh the leaves' parents.
+  __attribute__((noinline, cold)) void follow_leaves(const Visit& visit, bool nested) {
+    changed_.clear();
+    const bool walked = path.steps.size() > visit.path;
+    if (visit.leaf != kNone) changed_.push_back(visit.leaf);
+    if (visit.ends_at != kNone) changed_.push_back(visit.ends_at);
+    if (walked && path.steps.back().place == kNone)
+      for (const EdgeId e : EdgeIds(c.graph.nodes[path.steps.back().node]))
+        if (c.graph.edges[e].child != kNone) changed_.push_back(c.graph.edges[e].child);
+    if (c.config.refresh == Refresh::parents)
+      for (const NodeId leaf : changed_) propagation.refresh_parents(leaf, walked ? path.steps.back().node : kNone, nested);
+    for (std::size_t i = path.steps.size(); i > visit.path; --i) changed_.push_back(path.steps[i - 1].node);
+  }
+
+  // After a visit was backed up: refresh what else depends on its nodes.
+  __attribute__((noinline, cold)) void follow(bool nested) {
+    if (c.config.refresh == Refresh::ancestors) propagation.refresh_ancestors(changed_, nested);
+    else if (c.config.refresh == Refresh::sweep && !nested && root_visits() % c.config.sweep_every == 0) propagation.sweep();
+  }
+
+  [[noreturn]] __attribute__((noinline, cold)) static void fail_endless() {
+    Failure failure;
+    failure.cause = Failure::Cause::endless;
+    throw failure;
+  }
+
+  static constexpr std::size_t kLongest = 100000;  // states on one way: where dice lead to dice for ever, a search must end
+  static constexpr std::size_t kCached = 4096;  // nodes of a graph that stays in the processor's caches anyway
+
+  const bool marking_;   // whether visits may be in flight together
+  const bool deferred_;  // whether evaluations come later
+  const bool plain_ = !c.config.keeps_range();
+  std::vector<NodeId> changed_;
+};
+
+}  // namespace anabranch

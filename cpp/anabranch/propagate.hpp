@@ -1,0 +1,157 @@
+// Refresh more than the path: parents, all ancestors, or the whole graph now and then (MODEL section 14).
+//
+// A refresh changes Q and nothing else. Where parents are kept, a visit that was backed up is followed by a refresh of
+// those that depend on its nodes; nodes without visits are passed over.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "anabranch/backup.hpp"
+#include "anabranch/context.hpp"
+#include "anabranch/select/selector.hpp"
+
+namespace anabranch {
+
+class Propagation {
+ public:
+  Propagation(Context& context, Selectors& selectors) : c(context), selectors_(selectors), acyclic_(context.config.cycles == Cycles::refused) {}
+
+  // Recompute Q of a node whose q(e) are up to date, but for those of shared children.
+  template <std::size_t P = 0>
+  void refresh(NodeId id) {
+    Graph& g = c.graph;
+    Node& node = g.node<P>(id);
+    read_shared<P>(g, node, c.config);
+    refresh_read<P>(id, node);
+  }
+
+  // The same where they are all up to date.
+  template <std::size_t P = 0>
+  [[gnu::always_inline]] void refresh_read(NodeId id, Node& node) {
+    if (node.kind != Kind::decision) [[unlikely]] {
+      if (node.kind == Kind::chance) refresh_chance(c.graph, node);
+      return;
+    }
+    selectors_.value<P>(c.graph, node);
+    if (keeps_range_) [[unlikely]] widen_range(c.graph, id, c.config);
+  }
+
+  bool follows() const { return c.config.refresh != Refresh::path; }
+
+  // "parents": refresh the other parents of a node, `path_parent` being refreshed by the walk itself.
+  void refresh_parents(NodeId id, NodeId path_parent, bool nested) {
+    c.graph.each_parent(id, [&](NodeId above) {
+      if (above != path_parent && above != id) refresh_anew(above, nested);
+    });
+  }
+
+  // "ancestors": refresh all that lies above some nodes, these included, children before parents.
+  void refresh_ancestors(const std::vector<NodeId>& changed, bool nested) {
+    order_.clear();
+    for (const NodeId id : changed) climb(id);
+    if (acyclic_)
+      for (const NodeId id : changed) c.graph.nodes[id].set(kChanged);
+    for (auto id = order_.rbegin(); id != order_.rend(); ++id) {
+      Node& node = c.graph.nodes[*id];
+      // In a graph without cycles a node is up to date unless one of its children changed.
+      if (!acyclic_ || node.is(kChanged) || child_changed(node)) {
+        if (refresh_anew(*id, nested)) c.graph.nodes[*id].set(kChanged);
+      }
+    }
+    for (const NodeId id : order_) c.graph.nodes[id].clear(kMet | kChanged);
+  }
+
+  // "sweep": refresh all nodes, children before parents.
+  void sweep() {
+    order_.clear();
+    descend(0);
+    for (const NodeId id : order_) {
+      c.graph.nodes[id].clear(kMet);
+      refresh_anew(id, false);
+    }
+  }
+
+ private:
+  struct Frame {
+    NodeId node;
+    std::uint32_t next;  // the link or the edge to follow next
+  };
+
+  // Read all children anew and recompute; whether Q changed.
+  bool refresh_anew(NodeId id, bool nested) {
+    Graph& g = c.graph;
+    Node& node = g.nodes[id];
+    if (node.visits == 0 || node.kind == Kind::over) return false;
+    if (nested) c.undo().remember(g, id);
+    read_children(g, node, c.config);
+    before_.assign(g.mean(id), g.mean(id) + g.players);
+    refresh_read(id, node);
+    return !std::equal(before_.begin(), before_.end(), g.mean(id));
+  }
+
+  bool child_changed(const Node& node) const {
+    for (const EdgeId e : EdgeIds(node)) {
+      const NodeId child = c.graph.edges[e].child;
+      if (child != kNone && c.graph.nodes[child].is(kChanged)) return true;
+    }
+    return false;
+  }
+
+  // Append a node and what lies above it to `order_`, parents first, each once.
+  void climb(NodeId from) {
+    Graph& g = c.graph;
+    const auto enter = [&](NodeId id) {
+      if (g.nodes[id].is(kMet)) return;
+      g.nodes[id].set(kMet);
+      const std::uint32_t last = g.last_link[id];
+      stack_.push_back({id, last == kNone ? kNone : g.links[last].next});
+    };
+    enter(from);
+    while (!stack_.empty()) {
+      Frame& frame = stack_.back();
+      if (frame.next == kNone) {
+        order_.push_back(frame.node);
+        stack_.pop_back();
+        continue;
+      }
+      const std::uint32_t link = frame.next;
+      frame.next = link == g.last_link[frame.node] ? kNone : g.links[link].next;
+      enter(g.links[link].parent);
+    }
+  }
+
+  // Append a node and what lies below it to `order_`, children first, each once.
+  void descend(NodeId from) {
+    Graph& g = c.graph;
+    const auto enter = [&](NodeId id) {
+      if (g.nodes[id].is(kMet)) return;
+      g.nodes[id].set(kMet);
+      stack_.push_back({id, 0});
+    };
+    enter(from);
+    while (!stack_.empty()) {
+      Frame& frame = stack_.back();
+      const Node& node = g.nodes[frame.node];
+      if (frame.next == node.edge_count) {
+        order_.push_back(frame.node);
+        stack_.pop_back();
+        continue;
+      }
+      const NodeId child = g.edges[node.edges + frame.next++].child;
+      if (child != kNone) enter(child);
+    }
+  }
+
+  Context& c;
+  Selectors& selectors_;
+  const bool acyclic_;
+  const bool keeps_range_ = c.config.keeps_range();
+  std::vector<NodeId> order_;
+  std::vector<Frame> stack_;
+  std::vector<double> before_;
+};
+
+}  // namespace anabranch

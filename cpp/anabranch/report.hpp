@@ -1,0 +1,158 @@
+// What a search found, told: tables of its root, its edges, its principal variation, lines of play; the one home of all that
+// is read off a graph for people. Where a verb is called, it may fail.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <unordered_set>
+#include <vector>
+
+#include "anabranch/search.hpp"
+
+namespace anabranch {
+
+// What the root knows of every player and action, P × A each: policy, prior and q (0, 0 and NaN where there is nothing to
+// tell), visits.
+struct RootTables {
+  double* policy;
+  double* prior;
+  double* q;
+  std::int64_t* visits;
+};
+
+inline void tell_root(Search& search, const RootTables& to) {
+  const Graph& g = search.graph();
+  const auto actions = static_cast<std::size_t>(g.rules.actions);
+  const std::size_t cells = g.players * actions;
+  std::fill_n(to.policy, cells, 0.0);
+  std::fill_n(to.prior, cells, 0.0);
+  std::fill_n(to.q, cells, std::nan(""));
+  std::fill_n(to.visits, cells, 0);
+  const Node node = g.nodes[0];
+  if (node.kind != Kind::decision || !search.root_ready()) return;
+  search.load(0);
+  const Selector& selector = node.acting > 1 ? search.selectors().together : search.selectors().alone;
+  const Table* const table = node.acting > 1 ? &g.table_of(node) : nullptr;
+  for (std::size_t i = 0; i < node.acting; ++i) {
+    const std::size_t player = table ? table->players[i] : node.mover, start = table ? table->starts[i] : 0;
+    std::vector<std::int32_t> ids;
+    search.position().append_choices(static_cast<std::int32_t>(player), ids);
+    const std::size_t known = table ? table->sizes[i] : node.choices;  // 0: not selected at yet
+    if (known != 0 && ids.size() != known) search.position().fail("legal", static_cast<std::int32_t>(player));  // a lying game
+    std::vector<double> visits(ids.size(), 0.0), totals(ids.size(), 0.0);
+    for (const EdgeId e : EdgeIds(node)) {
+      const double times = g.edges[e].visits;
+      if (times == 0.0) continue;
+      const std::uint32_t choice = table ? table->choice(g.edges[e].move, i) : g.edges[e].move;
+      const double q = g.edges[e].is(kShared) ? child_value(g, e, player, search.config().discount, search.config()) : g.value(e)[player];
+      visits[choice] += times;
+      totals[choice] += table ? times * q : q;
+    }
+    const std::vector<double> policy = selector.policy(node, start, visits);
+    for (std::size_t a = 0; a < ids.size(); ++a) {
+      const std::size_t at = player * actions + static_cast<std::size_t>(ids[a]);
+      to.policy[at] = policy[a];
+      to.prior[at] = selector.prior(node, start, a, ids.size());
+      if (visits[a] > 0.0) to.q[at] = table ? totals[a] / visits[a] : totals[a];
+      to.visits[at] = static_cast<std::int64_t>(visits[a]);
+    }
+  }
+}
+
+// An edge as it is now.
+struct EdgeReport {
+  Actions actions;
+  std::uint32_t visits;
+  NodeId child;  // kNone where it is frozen
+  std::vector<double> value;
+  double chance;  // of an outcome, NaN where only `draw` knows; 1 elsewhere
+};
+
+// The edges of a node, in creation order.
+inline std::vector<EdgeReport> edges_of(Search& search, NodeId id) {
+  Graph& g = search.graph();
+  const Node node = g.nodes[id];
+  std::vector<EdgeReport> rows;
+  for (const EdgeId e : EdgeIds(node)) {
+    const Edge edge = g.edges[e];
+    if (edge.child != kNone) read_child(g, e, discount_of(node, search.config()), search.config());
+    double chance = 1.0;
+    if (node.kind == Kind::chance) chance = g.rules.chance ? g.outcomes_of(node).chances[edge.move] : std::nan("");
+    rows.push_back({search.expander().actions_of(id, edge.move), edge.visits, edge.child, {g.value(e), g.value(e) + g.players}, chance});
+  }
+  return rows;
+}
+
+// The principal variation: from a node along the most visited edge, the first of equals.
+inline std::vector<Actions> principal_variation(Search& search, NodeId from = 0) {
+  const Graph& g = search.graph();
+  std::vector<Actions> line;
+  std::unordered_set<NodeId> seen;
+  for (NodeId at = from; at != kNone && seen.insert(at).second;) {
+    const Node& node = g.nodes[at];
+    EdgeId best = node.edges;
+    for (const EdgeId e : EdgeIds(node))
+      if (g.edges[e].visits > g.edges[best].visits) best = e;
+    if (node.edge_count == 0 || g.edges[best].visits == 0) break;
+    line.push_back(search.expander().actions_of(at, g.edges[best].move));
+    at = g.edges[best].child;
+  }
+  return line;
+}
+
+// The actions of steps; where a verb fails here too, what is known so far must do.
+inline std::vector<Actions> spelled(Search& search, const std::vector<PathStep>& steps) {
+  const Graph& g = search.graph();
+  std::vector<Actions> actions;
+  try {
+    for (const PathStep& step : steps)
+      actions.push_back(search.expander().actions_of(step.node, g.edges[g.nodes[step.node].edges + step.place].move));
+  } catch (const Failure&) {
+  }
+  return actions;
+}
+
+// The actions from the root down to where the playout is now.
+inline std::vector<Actions> line_in_hand(Search& search) {
+  const Graph& g = search.graph();
+  const Path& path = search.path_in_hand();
+  std::vector<PathStep> steps(path.steps.begin(), path.steps.end());
+  for (std::size_t i = 0; i + 1 < steps.size(); ++i) {  // an opened node: which of its children is being visited?
+    const Node& node = g.nodes[steps[i].node];
+    for (std::uint32_t e = 0; steps[i].place == kNone && e < node.edge_count; ++e)
+      if (g.edges[node.edges + e].child == steps[i + 1].node) steps[i].place = e;
+  }
+  if (!steps.empty() && steps.back().place == kNone) steps.pop_back();
+  if (search.reaching().node != kNone) steps.push_back(search.reaching());
+  return spelled(search, steps);
+}
+
+// The actions from the root to the first state of the oldest wave that waits, by the first way to it that was found.
+inline std::vector<Actions> line_of_request(Search& search) {
+  const Graph& g = search.graph();
+  const Wave* wave = search.waiting();
+  if (!wave || wave->requests.empty()) return {};
+  const Request& request = wave->requests[0];
+  std::vector<PathStep> steps;
+  NodeId id = request.node;
+  if (request.kind == Request::Kind::frozen) {
+    const Request::Frozen& frozen = wave->frozen[request.frozen];
+    steps.push_back({frozen.parent, frozen.place});
+    id = frozen.parent;
+  }
+  while (id != 0 && g.parent[id] != kNone) {
+    const NodeId above = g.parent[id];
+    const Node& node = g.nodes[above];
+    std::uint32_t place = 0;
+    while (place < node.edge_count && g.edges[node.edges + place].child != id) ++place;
+    if (place == node.edge_count || steps.size() > g.size()) break;
+    steps.push_back({above, place});
+    id = above;
+  }
+  std::reverse(steps.begin(), steps.end());
+  return spelled(search, steps);
+}
+
+}  // namespace anabranch

@@ -1,0 +1,221 @@
+// PUCT: score(a) = x(a) + c·P(a)·√(S + ε) / (1 + N(a)) (Silver et al. 2018; MODEL section 4).
+//
+// `Scored` has the general case. Here are the plain ones, without scratch arrays: one player, or two at once, with few
+// choices each, nothing in flight, no weight of first play and no random ties. Same sums in the same order, same ties.
+#pragma once
+
+#include <bit>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "anabranch/select/scored.hpp"
+
+namespace anabranch {
+
+class Puct {
+ public:
+  Puct(const SelectorConfig& selector, const Context& context)
+      : selector_(selector),
+        c(context),
+        declared_(Scaling::to_signed(context.config.returns_low, context.config.returns_high)),
+        by_range_(selector.scale == Scale::range && !context.graph.rules.bounds),
+        plain_(selector.w0 == 0.0 && !selector.random_ties),
+        factors_(selector.factors ? selector.factors->data() : nullptr),
+        factor_count_(selector.factors ? static_cast<std::uint32_t>(selector.factors->size()) : 0),
+        scored_(selector, context) {}
+
+  template <std::size_t P>
+  [[gnu::always_inline]] std::uint32_t choose_alone(NodeId id, const Node& node, std::uint32_t& place) {
+    if (plain_ && node.choices <= EqualChoices::kMost && !node.is(kMarked | kRuled)) [[likely]]
+      return choose_among_few<P>(id, node, place);
+    return choose_otherwise<P>(id, node, place);
+  }
+
+  template <std::size_t P>
+  std::uint32_t choose_jointly(NodeId id, const Node& node, std::uint32_t& place) {
+    const Table& table = c.graph.table_of(node);
+    if (plain_ && table.few && selector_.weights == Weights::d && !node.is(kMarked | kRuled))
+      return choose_as_pair<P>(id, node, table, place);
+    return scored_.choose_jointly<P>(*this, id, node, place);
+  }
+
+  void add_bonuses(std::vector<double>& scores, const std::vector<double>& tried, double total, const float* prior, double equal) const {
+    const double factor = factor_of(static_cast<std::uint32_t>(total));
+    for (std::size_t a = 0; a < tried.size(); ++a) {
+      const double gain = factor * (prior ? static_cast<double>(prior[a]) : equal);
+      scores[a] = scores[a] + gain / (1.0 + tried[a]);
+    }
+  }
+
+ private:
+  // Tried choices are scored edge by edge; of the untried only the first can win where all are equally likely.
+  template <std::size_t P>
+  [[gnu::always_inline]] std::uint32_t choose_among_few(NodeId id, const Node& node, std::uint32_t& place) {
+    const Graph& g = c.graph;
+    const std::uint32_t size = node.choices, count = node.edge_count;
+    const std::size_t mover = node.mover;
+    const double mean = doubles_of(&node)[mover];
+    const Scaling scaled = by_range_ ? declared_ : other_scale<P>(id, node);
+    const double factor = factor_of(node.visits - 1);
+    if (node.rows != kNone) return choose_by_prior<P>(node, &g.priors[node.rows], scaled, factor, place);
+    const EqualChoices& equal = equal_[size];
+    const double bonus = factor * equal.prior;
+    // Equally likely choices are tried in ascending order, because the first of equals wins: edge e is choice e.
+    double top = -HUGE_VAL;
+    std::uint32_t best = 0;
+    const Edge* edge = &g.edge<P>(node.edges);
+    for (std::uint32_t e = 0; e < count; ++e, edge = further(edge, edge_stride<P>(g))) {
+      const double score = scaled(doubles_of(edge)[mover]) + bonus / (1.0 + static_cast<double>(static_cast<std::int32_t>(edge->visits)));
+      best = score > top ? e : best;
+      top = score > top ? score : top;
+    }
+    if (count < size && (count == 0 || first_play(selector_, scaled, scaled(mean), equal.roots[count]) + bonus > top)) {
+      place = kNone;
+      return count;
+    }
+    place = best;
+    return best;
+  }
+
+  // A root with noise is as plain, but for where its priors are.
+  template <std::size_t P>
+  __attribute__((noinline)) std::uint32_t choose_otherwise(NodeId id, const Node& node, std::uint32_t& place) {
+    if (plain_ && node.choices <= EqualChoices::kMost && !node.is(kMarked) && c.root.forced == 0.0)
+      return choose_by_prior<P>(node, scored_.priors_at(node), by_range_ ? declared_ : other_scale<P>(id, node), factor_of(node.visits - 1), place);
+    return scored_.choose_alone<P>(*this, id, node, place);
+  }
+
+  template <std::size_t P>
+  std::uint32_t choose_by_prior(const Node& node, const float* prior, const Scaling& scaled, double factor, std::uint32_t& place) {
+    const Graph& g = c.graph;
+    const std::uint32_t size = node.choices, count = node.edge_count;
+    double top = -HUGE_VAL, mass = 0.0;
+    std::uint32_t best = kNone;
+    std::uint64_t tried = 0;
+    place = kNone;
+    const Edge* edge = &g.edge<P>(node.edges);
+    for (std::uint32_t e = 0; e < count; ++e, edge = further(edge, edge_stride<P>(g))) {
+      const std::uint32_t move = edge->move;
+      const double gain = factor * static_cast<double>(prior[move]);
+      const double score = scaled(doubles_of(edge)[node.mover]) + gain / (1.0 + static_cast<double>(static_cast<std::int32_t>(edge->visits)));
+      tried |= std::uint64_t{1} << move;
+      if (score < top) continue;
+      if (score > top || move < best) {
+        top = score;
+        best = move;
+        place = e;
+      }
+    }
+    if (count == size) return best;
+    for (std::uint64_t rest = tried; rest; rest &= rest - 1) mass += static_cast<double>(prior[std::countr_zero(rest)]);
+    const double first = first_play(selector_, scaled, scaled(doubles_of(&node)[node.mover]), std::sqrt(mass));
+    const std::uint64_t all = size < 64 ? (std::uint64_t{1} << size) - 1 : ~std::uint64_t{0};
+    for (std::uint64_t untried = all & ~tried; untried; untried &= untried - 1) {
+      const auto choice = static_cast<std::uint32_t>(std::countr_zero(untried));
+      const double score = first + factor * static_cast<double>(prior[choice]);
+      if (score > top || (score == top && choice < best) || best == kNone) {
+        top = score;
+        best = choice;
+        place = kNone;
+      }
+    }
+    return best;
+  }
+
+  template <std::size_t P>
+  __attribute__((noinline)) Scaling other_scale(NodeId id, const Node& node) const {
+    if (selector_.scale != Scale::node) return fixed_scale(selector_, c.config, c.graph, id, node.mover);
+    double low = doubles_of(&node)[node.mover], high = low;
+    const Edge* edge = &c.graph.edge<P>(node.edges);
+    for (std::uint32_t e = 0; e < node.edge_count; ++e, edge = further(edge, edge_stride<P>(c.graph))) {
+      const double q = doubles_of(edge)[node.mover];
+      low = q < low ? q : low;
+      high = q > high ? q : high;
+    }
+    return Scaling::to_unit(low, high);
+  }
+
+  struct Sum {
+    double value, visits;
+  };
+
+  // Two players with few choices each.
+  template <std::size_t P>
+  std::uint32_t choose_as_pair(NodeId id, const Node& node, const Table& table, std::uint32_t& place) {
+    const Graph& g = c.graph;
+    Sum first[Table::kFew], second[Table::kFew];
+    for (std::uint32_t a = 0; a < table.sizes[0]; ++a) first[a] = {0.0, 0.0};
+    for (std::uint32_t b = 0; b < table.sizes[1]; ++b) second[b] = {0.0, 0.0};
+    const std::uint32_t shift = table.shifts[1], mask = table.masks[0], other_mask = table.masks[1];
+    const std::size_t one = table.players[0], other = table.players[1];
+    const Edge* edge = &g.edge<P>(node.edges);
+    for (std::uint32_t e = 0; e < node.edge_count; ++e, edge = further(edge, edge_stride<P>(g))) {
+      const double visits = static_cast<std::int32_t>(edge->visits);
+      Sum& a = first[edge->move & mask];
+      Sum& b = second[edge->move >> shift & other_mask];
+      a.value += visits * doubles_of(edge)[one];
+      a.visits += visits;
+      b.value += visits * doubles_of(edge)[other];
+      b.visits += visits;
+    }
+    const std::uint32_t mine = best_of_few(id, node, table, 0, first), theirs = best_of_few(id, node, table, 1, second);
+    const std::uint32_t move = mine | theirs << shift;
+    std::uint32_t at = kNone;
+    edge = &g.edge<P>(node.edges);
+    for (std::uint32_t e = 0; e < node.edge_count; ++e, edge = further(edge, edge_stride<P>(g))) at = edge->move == move ? e : at;
+    place = at;
+    return move;
+  }
+
+  std::uint32_t best_of_few(NodeId id, const Node& node, const Table& table, std::size_t index, const Sum* sums) {
+    const Graph& g = c.graph;
+    const std::size_t player = table.players[index];
+    const std::uint32_t size = table.sizes[index];
+    const double mean = doubles_of(&node)[player], factor = factor_of(node.visits - 1);
+    const float* const prior = node.rows == kNone ? nullptr : &g.priors[node.rows + table.starts[index]];
+    const EqualChoices& equal = equal_[size];
+    double values[Table::kFew], gains[Table::kFew], low = mean, high = mean, mass = 0.0;
+    std::uint32_t tried = 0;
+    for (std::uint32_t a = 0; a < size; ++a) {
+      const double p = prior ? static_cast<double>(prior[a]) : equal.prior;
+      gains[a] = factor * p;
+      const bool seen = sums[a].visits > 0.0;
+      const double quotient = sums[a].value / (seen ? sums[a].visits : 1.0);  // whether it is needed cannot be foreseen
+      const double q = seen ? quotient : mean;
+      values[a] = q;
+      low = q < low ? q : low;
+      high = q > high ? q : high;
+      mass += seen ? p : 0.0;
+      tried += seen;
+    }
+    Scaling scaled = declared_;
+    if (!by_range_) scaled = selector_.scale == Scale::node ? Scaling::to_unit(low, high) : fixed_scale(selector_, c.config, g, id, player);
+    const double untried = tried == size ? 0.0 : first_play(selector_, scaled, scaled(mean), prior ? std::sqrt(mass) : equal.roots[tried]);
+    double top = -HUGE_VAL;
+    std::uint32_t best = 0;
+    for (std::uint32_t a = 0; a < size; ++a) {
+      const double worth = sums[a].visits > 0.0 ? scaled(values[a]) : untried;
+      const double score = worth + gains[a] / (1.0 + sums[a].visits);
+      best = score > top ? a : best;
+      top = score > top ? score : top;
+    }
+    return best;
+  }
+
+  // c·√(S + ε)
+  double factor_of(std::uint32_t total) const { return total < factor_count_ ? factors_[total] : selector_.exploration(total); }
+
+  const SelectorConfig& selector_;
+  const Context& c;
+  const Scaling declared_;  // the scale `range` of a game without a `bounds` verb
+  const bool by_range_;     // whether that is the scale of all nodes
+  const bool plain_;        // no weight of first play, no random ties
+  const double* const factors_;
+  const std::uint32_t factor_count_;
+  const EqualChoices* const equal_ = EqualChoices::all();
+  Scored scored_;
+};
+
+}  // namespace anabranch

@@ -1,0 +1,138 @@
+// Write evaluations into the graph: U, Q and priors of a node, the value of a frozen edge.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "anabranch/backup.hpp"
+#include "anabranch/context.hpp"
+#include "anabranch/kept.hpp"
+#include "anabranch/select/prior.hpp"
+
+namespace anabranch {
+
+class Settler {
+ public:
+  explicit Settler(Context& context) : c(context) {}
+
+  // The evaluation of a node. `logits` are [players × actions], or of the only acting player alone; nullptr: every choice is
+  // equally likely.
+  void settle(NodeId id, const double* logits, bool of_all, const double* values) {
+    Graph& g = c.graph;
+    set_evaluation(id, values);
+    if (logits) {
+      c.load(id);
+      const Node node = g.nodes[id];
+      const std::uint64_t turn = g.turn_of(node);
+      const auto start = static_cast<std::uint32_t>(g.choice_rows());
+      const auto wide = static_cast<std::size_t>(g.rules.actions);
+      std::size_t last = 0;
+      for (std::int32_t p = 0; p < g.rules.players; ++p)
+        if (turn >> p & 1) last = append_prior(p, of_all ? logits + static_cast<std::size_t>(p) * wide : logits);
+      if (node.acting > 1 && g.choice_rows() - start != g.table_of(node).ids.size())
+        c.position().fail("legal", node.mover);  // not as many choices as when the node was made: a lying game
+      g.nodes[id].rows = start;
+      if (node.acting == 1) g.nodes[id].choices = static_cast<std::uint32_t>(last);
+    }
+    g.nodes[id].visits = 1;
+  }
+
+  // One kept from before an advance.
+  void recall(NodeId id, const KeptEvaluations& kept, std::uint32_t entry) {
+    Graph& g = c.graph;
+    set_evaluation(id, kept.evaluation(entry));
+    const std::vector<float>& priors = kept.priors(entry);
+    if (!priors.empty()) {
+      Node& node = g.nodes[id];
+      node.rows = g.add_choices(priors.size());
+      std::copy(priors.begin(), priors.end(), &g.priors[node.rows]);
+      if (node.acting == 1) node.choices = static_cast<std::uint32_t>(priors.size());
+    }
+    g.nodes[id].visits = 1;
+  }
+
+  // Let an edge keep r + d·(rewards on the way + what the state there is worth).
+  void freeze(NodeId at, std::uint32_t place, const double* collected, const double* worth) {
+    Graph& g = c.graph;
+    const EdgeId e = g.nodes[at].edges + place;
+    g.edges[e].bits |= kFrozen;
+    const double discount = discount_of(g.nodes[at], c.config);
+    for (std::size_t p = 0; p < g.players; ++p)
+      g.value(e)[p] = static_cast<double>(g.reward(e, p)) + discount * (collected[p] + worth[p]);
+  }
+
+  // Write out the priors of a root whose choices are all equally likely.
+  void write_priors(NodeId id) {
+    Graph& g = c.graph;
+    Node& node = g.nodes[id];
+    if (node.rows != kNone) return;
+    node.rows = g.add_choices(g.choices_of(node));
+    float* prior = &g.priors[node.rows];
+    if (node.acting == 1) {
+      std::fill_n(prior, node.choices, uniform_prior(node.choices));
+      return;
+    }
+    for (const std::uint32_t size : g.table_of(node).sizes) prior = std::fill_n(prior, size, uniform_prior(size));
+  }
+
+ private:
+  void set_evaluation(NodeId id, const double* values) {
+    Node& node = c.graph.nodes[id];
+    if (node.is(kPending)) {
+      node.clear(kPending);
+      if (c.config.marks()) --c.awaited;
+    } else if (!c.undo().made(id)) {
+      c.undo().asked(id);
+    }
+    std::copy_n(values, c.graph.players, c.graph.mean(id));
+    std::copy_n(values, c.graph.players, c.graph.evaluation(id));
+  }
+
+  // A softmax over legal ids, summed over ids that do the same.
+  __attribute__((noinline)) std::size_t append_prior(std::int32_t player, const double* logits) {
+    Position& position = c.position();
+    if (!position.has_same()) {
+      const std::size_t count = position.list_legal(player);
+      append_softmax(position.listed(), count, logits);
+      return count;
+    }
+    position.read_choices(player);
+    double top = logits[position.legal[0]];
+    for (const std::int32_t id : position.legal) top = logits[id] > top ? logits[id] : top;
+    weights_.clear();
+    double total = 0.0;
+    for (const std::int32_t id : position.legal) {
+      weights_.push_back(std::exp(logits[id] - top));
+      total += weights_.back();
+    }
+    sums_.assign(position.choices.size(), 0.0);
+    for (std::size_t i = 0; i < weights_.size(); ++i) sums_[position.group[i]] += weights_[i] / total;
+    const std::uint32_t at = c.graph.add_choices(sums_.size());
+    store_prior(sums_.data(), sums_.size(), &c.graph.priors[at]);
+    return sums_.size();
+  }
+
+  // The same where every id is a choice of its own.
+  void append_softmax(const std::int32_t* ids, std::size_t count, const double* logits) {
+    if (sums_.size() < count) sums_.resize(count);
+    double* const chances = sums_.data();
+    double top = logits[ids[0]];
+    for (std::size_t i = 1; i < count; ++i) top = logits[ids[i]] > top ? logits[ids[i]] : top;
+    double total = 0.0;
+    for (std::size_t i = 0; i < count; ++i) {
+      chances[i] = std::exp(logits[ids[i]] - top);
+      total += chances[i];
+    }
+    for (std::size_t i = 0; i < count; ++i) chances[i] /= total;
+    const std::uint32_t at = c.graph.add_choices(count);
+    store_prior(chances, count, &c.graph.priors[at]);
+  }
+
+  Context& c;
+  std::vector<double> weights_, sums_;
+};
+
+}  // namespace anabranch

@@ -1,0 +1,155 @@
+// Everything a wave changes, and how all of it is taken back (MODEL section 7: a wave is all or nothing).
+//
+// What a wave makes is appended to columns, the newest wave's last, and is cut off again. What it changes in nodes that were
+// there before, ahead of its turn to be backed up, is announced here first: whole nodes are remembered, with their rows of
+// every column. Backing up paths calls no verb and cannot fail, so it is not announced, except for visits inside others.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <utility>
+#include <vector>
+
+#include "anabranch/column.hpp"
+#include "anabranch/graph.hpp"
+
+namespace anabranch {
+
+class Undo {
+ public:
+  // `answers`: whether answers are used as soon as they are there.
+  void begin(const Graph& g, bool answers) {
+    first_node_ = g.size();
+    first_reward_ = g.rewards.size();
+    first_link_ = g.links.size();
+    first_row_ = answers ? g.choice_rows() : SIZE_MAX;
+    added_.cut(0);
+    if (more_) [[unlikely]] clear_more();
+  }
+
+  bool made(NodeId id) const { return id >= first_node_; }
+
+  // Announced as they happen:
+  void edge_added(NodeId owner) { added_.push(owner); }
+  void answers_begin(const Graph& g) {
+    if (first_row_ == SIZE_MAX) first_row_ = g.choice_rows();
+  }
+  // A node that was there before is asked about.
+  void asked(NodeId id) {
+    more_ = true;
+    asked_.push_back(id);
+  }
+  void thawed(const Graph& g, NodeId id, std::uint32_t place, const std::vector<double>& frozen) {
+    more_ = true;
+    thawed_.emplace_back(id, place);
+    thawed_values_.insert(thawed_values_.end(), frozen.begin(), frozen.begin() + static_cast<std::ptrdiff_t>(g.players));
+  }
+  // All that a refresh, a count of visits or a selector's learning may change of a node.
+  __attribute__((noinline, cold)) void remember(const Graph& g, NodeId id) {
+    more_ = true;
+    if (low_.empty()) {
+      low_ = g.low;
+      high_ = g.high;
+    }
+    const Node& node = g.nodes[id];
+    Before before{id, node.visits, node.edge_count, node.rows, {}};
+    const auto keep = [&before](const void* from, std::size_t size) {
+      const auto* bytes = static_cast<const std::byte*>(from);
+      before.bytes.insert(before.bytes.end(), bytes, bytes + size);
+    };
+    each_part(g, before, keep);
+    before_.push_back(std::move(before));
+  }
+
+  // Bring the graph back to where it was when the wave began. `forget(id)` takes the newest node out of the index.
+  template <class Forget>
+  void take_back(Graph& g, Forget&& forget) {
+    for (auto before = before_.rbegin(); before != before_.rend(); ++before) {
+      Node& node = g.nodes[before->node];
+      // What was found to be shared stays so: kManyParents of the child says that all its edges carry kShared.
+      std::vector<std::uint32_t> shared;
+      for (std::uint32_t place = 0; place < before->edge_count; ++place) shared.push_back(g.edges[node.edges + place].bits & kShared);
+      const std::byte* at = before->bytes.data();
+      each_part(g, *before, [&at](void* to, std::size_t size) {
+        std::memcpy(to, at, size);
+        at += size;
+      });
+      for (std::uint32_t place = 0; place < before->edge_count; ++place) g.edges[node.edges + place].bits |= shared[place];
+      node.visits = before->visits;
+      if (!g.passing.kept()) continue;
+      g.passing[before->node] = 0;  // whatever was in flight is not any more
+      for (const EdgeId e : EdgeIds(node)) g.marks[e] = 0;
+    }
+    for (const NodeId id : asked_) {
+      Node& node = g.nodes[id];
+      node.clear(kPending);
+      node.visits = 0;
+      node.rows = kNone;
+      for (std::size_t i = 0; i < 2 * g.players; ++i) g.mean(id)[i] = 0.0;
+    }
+    for (std::size_t i = added_.size(); i > 0; --i) g.remove_edge(added_[i - 1]);
+    for (std::size_t i = 0; i < thawed_.size(); ++i) {
+      const EdgeId e = g.nodes[thawed_[i].first].edges + thawed_[i].second;
+      g.edges[e].child = kNone;
+      g.edges[e].bits = (g.edges[e].bits & kNoReward) | kFrozen;
+      for (std::size_t p = 0; p < g.players; ++p) g.value(e)[p] = thawed_values_[i * g.players + p];
+    }
+    while (g.size() > first_node_) {
+      forget(static_cast<NodeId>(g.size() - 1));
+      g.remove_last();
+    }
+    g.rewards.cut(first_reward_);
+    g.cut_links(first_link_);
+    if (first_row_ != SIZE_MAX) g.cut_choices(first_row_);
+    if (!low_.empty()) {
+      g.low = low_;
+      g.high = high_;
+    }
+  }
+
+ private:
+  // A node as it was: its values, its rows of all columns, its edges with theirs, its choices.
+  struct Before {
+    NodeId node;
+    std::uint32_t visits, edge_count, rows;
+    std::vector<std::byte> bytes;
+  };
+
+  // Call part(memory, size) for all that is remembered of a node, in one order for both directions.
+  template <class G, class Part>
+  static void each_part(G& g, const Before& before, const Part& part) {
+    auto& node = g.nodes[before.node];
+    part(g.mean(before.node), 2 * g.players * sizeof(double));
+    g.each_node_column([&](auto& column) { part(column.row(before.node), column.width * sizeof(*column.data())); });
+    const std::size_t count = before.edge_count;
+    if (count > 0) {
+      part(&g.edges[node.edges], count * g.edges.stride());
+      g.each_edge_column([&](auto& column) { part(column.row(node.edges), count * column.width * sizeof(*column.data())); });
+    }
+    if (before.rows == kNone) return;
+    const std::size_t choices = g.choices_of(node);
+    g.each_choice_column([&](auto& column) { part(column.row(before.rows), choices * column.width * sizeof(*column.data())); });
+  }
+
+  __attribute__((noinline)) void clear_more() {
+    more_ = false;
+    asked_.clear();
+    thawed_.clear();
+    thawed_values_.clear();
+    before_.clear();
+    low_.clear();
+    high_.clear();
+  }
+
+  std::size_t first_node_ = 0, first_reward_ = 0, first_link_ = 0;
+  std::size_t first_row_ = SIZE_MAX;  // since the wave's first answers: those behind it may have theirs later
+  Column<NodeId> added_;              // owners of new edges, in order
+  std::vector<NodeId> asked_;
+  std::vector<std::pair<NodeId, std::uint32_t>> thawed_;
+  std::vector<double> thawed_values_, low_, high_;
+  std::vector<Before> before_;
+  bool more_ = false;  // whether something was announced that most waves never announce
+};
+
+}  // namespace anabranch

@@ -1,0 +1,147 @@
+// What a search found, as arrays: tables of the root, edges, the principal variation, columns, variances.
+#include "anabranch/report.hpp"
+
+#include <nanobind/stl/vector.h>
+
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+#include "anabranch/moments.hpp"
+#include "arrays.hpp"
+#include "bindings.hpp"
+#include "bound_search.hpp"
+
+namespace {
+
+// A column of the graph for NumPy, without a copy; the memory lives as long as the view.
+template <class T, class Item>
+nb::object view(const Column<T>& column, const Item* first, std::size_t count, std::size_t width, std::size_t stride_items) {
+  auto* kept = new std::shared_ptr<void>(column.owner());
+  nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<std::shared_ptr<void>*>(p); });
+  const std::size_t shape[2] = {count, width};
+  const std::int64_t strides[2] = {static_cast<std::int64_t>(stride_items), 1};
+  return nb::cast(nb::ndarray<nb::numpy, const Item>(first, width == 1 ? 1 : 2, shape, owner, strides));
+}
+
+template <class T, class Item>
+nb::object field(const Records<T>& records, const Item T::*member) {
+  const Item* first = records.size() ? &(records[0].*member) : nullptr;
+  return view(records.memory(), first, records.size(), 1, records.stride() / sizeof(Item));
+}
+
+template <class T>
+nb::object doubles(const Records<T>& records, std::size_t offset, std::size_t count) {
+  return view(records.memory(), records.size() ? records.doubles(0) + offset : nullptr, records.size(), count,
+              records.stride() / sizeof(double));
+}
+
+// The records field by field, and every declared column under its name.
+nb::dict columns(const BoundSearch& s) {
+  const Graph& g = idle(s).graph();
+  nb::dict d;
+  d["visits"] = field(g.nodes, &Node::visits);
+  d["edges"] = field(g.nodes, &Node::edges);
+  d["edge_count"] = field(g.nodes, &Node::edge_count);
+  d["choices"] = field(g.nodes, &Node::choices);
+  d["rows"] = field(g.nodes, &Node::rows);
+  const auto* kinds = reinterpret_cast<const std::uint8_t*>(&g.nodes[0].kind);
+  d["kind"] = view(g.nodes.memory(), kinds, g.nodes.size(), 1, g.nodes.stride());
+  d["mover"] = field(g.nodes, &Node::mover);
+  d["value"] = doubles(g.nodes, 0, g.players);
+  d["evaluation"] = doubles(g.nodes, g.players, g.players);
+  d["edge_visits"] = field(g.edges, &Edge::visits);
+  d["edge_child"] = field(g.edges, &Edge::child);
+  d["edge_move"] = field(g.edges, &Edge::move);
+  d["edge_flags"] = field(g.edges, &Edge::bits);
+  d["edge_value"] = doubles(g.edges, 0, g.players);
+  const auto show = [&d](const auto& column) {
+    d[column.name] = view(column, column.data(), column.size() / column.width, column.width, column.width);
+  };
+  g.each_node_column(show);
+  g.each_edge_column(show);
+  g.each_choice_column(show);
+  return d;
+}
+
+nb::tuple tables(BoundSearch& s) {
+  Search& search = *s.search;
+  const std::size_t players = search.graph().players, actions = static_cast<std::size_t>(search.graph().rules.actions), cells = players * actions;
+  Buffer<double> numbers(3 * cells);
+  Buffer<std::int64_t> counts(cells);
+  tell_root(search, {numbers.data(), numbers.data() + cells, numbers.data() + 2 * cells, counts.data()});
+  return nb::make_tuple(numbers.array({3, players, actions}), counts.array({players, actions}));
+}
+
+nb::list edges(BoundSearch& s, NodeId id) {
+  if (id >= s.search->graph().size()) throw nb::index_error("no such node");
+  nb::list rows;
+  for (const EdgeReport& edge : edges_of(*s.search, id)) {
+    const nb::object child = edge.child == kNone ? nb::none() : nb::object(nb::int_(edge.child));
+    rows.append(nb::make_tuple(edge.actions, edge.visits, child, edge.value, edge.chance));
+  }
+  return rows;
+}
+
+// (kind, visits, value) of a node.
+nb::tuple node(const BoundSearch& s, NodeId id) {
+  const Graph& g = idle(s).graph();
+  if (id >= g.size()) throw nb::index_error("no such node");
+  const char* const kinds[] = {"over", "chance", "decision"};
+  return nb::make_tuple(kinds[static_cast<std::size_t>(g.nodes[id].kind)], g.nodes[id].visits, std::vector<double>(g.mean(id), g.mean(id) + g.players));
+}
+
+nb::tuple variances(const BoundSearch& s) {
+  const Search& search = idle(s);
+  const Graph& g = search.graph();
+  const Moments moments(g, search.config());
+  const Node& root = g.nodes[0];
+  std::vector<double> nodes, edges;
+  for (NodeId id = 0; id < g.size(); ++id)
+    for (std::size_t p = 0; p < g.players; ++p) nodes.push_back(moments.node(id, p).variance);
+  for (const EdgeId e : EdgeIds(root))
+    for (std::size_t p = 0; p < g.players; ++p) edges.push_back(moments.edge(root, e, p).variance);
+  const auto rows = [&g](std::vector<double>&& values) {
+    Buffer<double> made(values.size());
+    std::copy(values.begin(), values.end(), made.data());
+    return made.array({values.size() / g.players, g.players});
+  };
+  return nb::make_tuple(rows(std::move(nodes)), rows(std::move(edges)));
+}
+
+nb::object value_range(const BoundSearch& s) {
+  const Graph& g = idle(s).graph();
+  Buffer<double> ends(2 * g.players);
+  std::copy(g.low.begin(), g.low.end(), ends.data());
+  std::copy(g.high.begin(), g.high.end(), ends.data() + g.players);
+  return ends.array({2, g.players});
+}
+
+}  // namespace
+
+void bind_report(nb::module_& m) {
+  m.def("columns", &columns, nb::arg("search"), nb::sig("def columns(search: Search) -> dict[str, object]"), "The graph as NumPy views.");
+  m.def("tables", [](BoundSearch& s) { return reporting(s, [&] { return tables(s); }); }, nb::arg("search"),
+        nb::sig("def tables(search: Search) -> tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.int64]]"),
+        "(policy, prior, q) and visits of the root's players, by player and action.");
+  m.def("principal_variation", [](BoundSearch& s, NodeId from) { return reporting(s, [&] { return principal_variation(*s.search, from); }); },
+        nb::arg("search"), nb::arg("node") = 0, nb::sig("def principal_variation(search: Search, node: int = 0) -> list[list[int]]"),
+        "The actions along the most visited edges.");
+  m.def("value",
+        [](const BoundSearch& s) {
+          const Graph& g = idle(s).graph();
+          return std::vector<double>(g.mean(0), g.mean(0) + g.players);
+        },
+        nb::arg("search"), "Q of the root.");
+  m.def("node", &node, nb::arg("search"), nb::arg("node"), nb::sig("def node(search: Search, node: int) -> tuple[str, int, list[float]]"),
+        "Kind, visits and value of a node.");
+  m.def("edges", [](BoundSearch& s, NodeId id) { return reporting(s, [&] { return edges(s, id); }); }, nb::arg("search"), nb::arg("node"),
+        nb::sig("def edges(search: Search, node: int) -> list[tuple[list[int], int, int | None, list[float], float]]"),
+        "[(actions, visits, child, value, probability)] in creation order.");
+  m.def("variances", &variances, nb::arg("search"),
+        nb::sig("def variances(search: Search) -> tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64]]"),
+        "The variance of the values below every node [nodes, P], and over every edge of the root [edges, P].");
+  m.def("value_range", &value_range, nb::arg("search"),
+        nb::sig("def value_range(search: Search) -> numpy.typing.NDArray[numpy.float64]"),
+        "The least and the largest q(e) that the scale `graph` has seen [2, P]; infinite where it is not in use.");
+}

@@ -1,0 +1,229 @@
+// Requests of roots searched together, as arrays; answers on their way back.
+#include "anabranch/requests.hpp"
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "anabranch/forest.hpp"
+#include "arrays.hpp"
+#include "bindings.hpp"
+#include "bound_rules.hpp"
+#include "bound_search.hpp"
+
+namespace {
+
+using Array = nb::ndarray<nb::c_contig, nb::device::cpu, nb::ro>;
+
+// Requests with what keeps their rules alive, and the states of object games.
+struct BoundRequests {
+  BoundRequests(const Rules& rules, nb::object held) : requests(rules), owner(std::move(held)) {}
+
+  Requests requests;
+  nb::object owner;
+  nb::list states;
+};
+
+template <class T, class Read>
+nb::object column(const BoundRequests& r, const Read& read) {
+  const std::size_t rows = r.requests.rows();
+  Buffer<T> made(rows);
+  for (std::size_t row = 0; row < rows; ++row) made.data()[row] = static_cast<T>(read(row));
+  return made.array({rows});
+}
+
+nb::object records(const BoundRequests& r) {
+  const std::size_t bytes = r.requests.rows() * r.requests.record_size();
+  Buffer<std::uint8_t> made(bytes);
+  if (bytes) std::memcpy(made.data(), r.requests.records(), bytes);
+  return made.array({r.requests.rows(), r.requests.record_size()});
+}
+
+// An array of [rows, width] that compiled verbs fill, and the row where one failed.
+template <class T, class Fill>
+nb::tuple filled(const BoundRequests& r, std::size_t width, const Fill& fill) {
+  Buffer<T> made(r.requests.rows() * width);
+  std::int64_t failed = -1;
+  {
+    const nb::gil_scoped_release release;
+    failed = fill(made.data());
+  }
+  return nb::make_tuple(made.array({r.requests.rows(), width}), failed);
+}
+
+Numbers numbers(const std::optional<Array>& given, std::size_t rows, const char* name) {
+  Numbers made;
+  if (!given) return made;
+  if (given->dtype() == nb::dtype<float>()) made.single = static_cast<const float*>(given->data());
+  else if (given->dtype() == nb::dtype<double>()) made.both = static_cast<const double*>(given->data());
+  else throw nb::type_error((std::string(name) + " must be float32 or float64").c_str());
+  made.wide = rows ? given->size() / rows : 0;
+  if (given->size() != rows * made.wide) throw nb::value_error("one row of logits and values per request");
+  return made;
+}
+
+// Roots searched together, with requests answered outside; the threads stay from wave to wave.
+class Drive {
+ public:
+  Drive(const nb::list& searches, std::vector<std::uint64_t> goals, std::size_t threads) : owners_(searches), goals_(std::move(goals)) {
+    for (const nb::handle& search : searches) bound_.push_back(nb::cast<BoundSearch*>(search));
+    for (BoundSearch* s : bound_) roots_.push_back(s->search.get());
+    if (goals_.size() != roots_.size()) throw nb::value_error("one goal per search");
+    const bool python = !bound_.empty() && bound_[0]->python;
+    threads = std::min(threads, roots_.size());
+    if (threads > 1 && !python) team_ = std::make_unique<Team>(threads);
+    for (std::size_t i = 0; i < roots_.size(); ++i) {  // columns that grow step by step are copied at every step
+      Graph& graph = idle(*bound_[i]).graph();
+      graph.reserve(graph.size() + std::min<std::uint64_t>(goals_[i], kExpected) + 1);
+    }
+  }
+
+  // Let all roots go on until they ask: (what they ask or None, whether there is more to do without answers, a report or None).
+  nb::tuple gather(bool late) {
+    std::vector<Forest::After> after;
+    nb::object told = attempt(bound_, [&] { after = Forest::gather(roots_, goals_, late, team_.get()); });
+    if (!told.is_none()) return nb::make_tuple(nb::none(), false, told);
+    std::unique_ptr<BoundRequests> made;
+    bool more = false;
+    for (std::size_t i = 0; i < roots_.size(); ++i) {
+      more |= after[i] == Forest::After::goes_on;
+      if (after[i] != Forest::After::asks) continue;
+      if (!made) {
+        made = std::make_unique<BoundRequests>(*bound_[i]->verbs, owners_);
+        made->requests.reserve(roots_.size());
+      }
+      const std::size_t first = made->requests.rows();
+      made->requests.add(i, *roots_[i], *bound_[i]->verbs);
+      if (bound_[i]->python && bound_[i]->python->numbered())
+        for (std::size_t row = first; row < made->requests.rows(); ++row)
+          made->states.append(state_of(*bound_[i], made->requests.record(row), made->requests.record_size()));
+    }
+    if (!made) return nb::make_tuple(nb::none(), more, nb::none());
+    return nb::make_tuple(nb::cast(made.release(), nb::rv_policy::take_ownership), more, nb::none());
+  }
+
+  // Hand answers to the roots that asked: logits [rows, …] or None, values [rows, players]. A report, or None.
+  nb::object answer(const BoundRequests& asked, const std::optional<Array>& logits, const std::optional<Array>& values) {
+    const Requests& requests = asked.requests;
+    std::vector<Search*> roots;
+    std::vector<std::size_t> starts;
+    std::vector<BoundSearch*> bound;
+    std::size_t at = 0;
+    for (const Requests::Root& root : requests.roots) {
+      bound.push_back(bound_.at(root.index));
+      roots.push_back(roots_[root.index]);
+      if (idle(*bound.back()).awaited() != root.count) throw nb::value_error("these requests are no longer open");
+      starts.push_back(at);
+      at += root.count;
+    }
+    const Numbers said = numbers(logits, at, "logits"), worth = numbers(values, at, "values");
+    if (worth.wide != requests.players()) throw nb::value_error("one value per player");
+    return attempt(bound, [&] {
+      Forest::each(roots, team_.get(), [&](std::size_t i) {
+        thread_local std::vector<double> buffer, other;
+        const std::size_t count = requests.roots[i].count;
+        roots[i]->answer(said.rows(starts[i], count, buffer), said.wide, worth.rows(starts[i], count, other));
+      });
+    });
+  }
+
+  int traverse(visitproc visit, void* arg) const {
+    Py_VISIT(owners_.ptr());
+    return 0;
+  }
+  void clear() { owners_ = nb::list(); }
+
+ private:
+  // Do something to searches without the GIL, which rules in Python take again; a report of what failed, or None.
+  template <class Action>
+  nb::object attempt(const std::vector<BoundSearch*>& searches, const Action& action) {
+    std::optional<Failure> failed;
+    {
+      const Busy busy(searches);
+      const nb::gil_scoped_release release;
+      try {
+        action();
+      } catch (const Failure& failure) {
+        failed = failure;
+      }
+    }
+    if (!failed) return nb::none();
+    std::size_t root = 0;
+    while (roots_[root] != failed->search) ++root;
+    nb::dict told = report(*failed, *bound_[root]);
+    told["root"] = root;
+    for (BoundSearch* s : bound_) s->forget();
+    return told;
+  }
+
+  static constexpr std::uint64_t kExpected = 512;  // nodes to make room for at once
+
+  nb::list owners_;
+  std::vector<BoundSearch*> bound_;
+  std::vector<Search*> roots_;
+  std::vector<std::uint64_t> goals_;
+  std::unique_ptr<Team> team_;
+};
+
+}  // namespace
+
+void bind_requests(nb::module_& m) {
+  nb::class_<BoundRequests>(m, "Requests", "States that need evaluations, as columns.")
+      .def("__len__", [](const BoundRequests& r) { return r.requests.rows(); })
+      .def_prop_ro("records", &records, nb::sig("def records(self) -> numpy.typing.NDArray[numpy.uint8]"))
+      .def_prop_ro("keys", [](const BoundRequests& r) { return column<std::uint64_t>(r, [&](std::size_t row) { return r.requests.key(row); }); },
+                   nb::sig("def keys(self) -> numpy.typing.NDArray[numpy.uint64]"))
+      .def_prop_ro("seeds", [](const BoundRequests& r) { return column<std::uint64_t>(r, [&](std::size_t row) { return r.requests.seed(row); }); },
+                   nb::sig("def seeds(self) -> numpy.typing.NDArray[numpy.uint64]"))
+      .def_prop_ro("turns", [](const BoundRequests& r) { return column<std::int64_t>(r, [&](std::size_t row) { return r.requests.turn(row); }); },
+                   nb::sig("def turns(self) -> numpy.typing.NDArray[numpy.int64]"))
+      .def_prop_ro("movers", [](const BoundRequests& r) { return column<std::int64_t>(r, [&](std::size_t row) { return r.requests.mover(row); }); },
+                   nb::sig("def movers(self) -> numpy.typing.NDArray[numpy.int64]"))
+      .def_prop_ro("root_of_rows",
+                   [](const BoundRequests& r) { return column<std::uint32_t>(r, [&](std::size_t row) { return r.requests.root_of(row); }); },
+                   nb::sig("def root_of_rows(self) -> numpy.typing.NDArray[numpy.uint32]"))
+      .def_prop_ro("first_root", [](const BoundRequests& r) { return r.requests.roots[0].index; }, "The first of the roots that have rows.")
+      .def_prop_ro("joint", [](const BoundRequests& r) { return r.requests.joint(); }, "Whether players choose at once in any of them.")
+      .def_prop_ro("states", [](const BoundRequests& r) { return r.states; }, nb::sig("def states(self) -> list[object]"), "Of object games.")
+      .def_prop_ro("roots",
+                   [](const BoundRequests& r) {
+                     std::vector<std::size_t> indices;
+                     for (const Requests::Root& root : r.requests.roots) indices.push_back(root.index);
+                     return indices;
+                   },
+                   "Which of the searches gathered have rows.")
+      .def("observe",
+           [](const BoundRequests& r, bool joint) {
+             const std::size_t width = r.requests.seats(joint) * r.requests.plane_floats();
+             return filled<float>(r, width, [&](float* to) { return r.requests.observe(joint, to); });
+           },
+           nb::arg("joint"), nb::sig("def observe(self, joint: bool) -> tuple[numpy.typing.NDArray[numpy.float32], int]"))
+      .def("legal",
+           [](const BoundRequests& r, bool joint) {
+             const std::size_t width = r.requests.seats(joint) * r.requests.actions();
+             return filled<bool>(r, width, [&](bool* to) { return r.requests.legal(joint, to); });
+           },
+           nb::arg("joint"), nb::sig("def legal(self, joint: bool) -> tuple[numpy.typing.NDArray[numpy.bool_], int]"))
+      .def("first_bad",
+           [](const BoundRequests& r, const std::optional<Array>& logits, const std::optional<Array>& values) {
+             const std::size_t rows = r.requests.rows();
+             return r.requests.first_bad(numbers(logits, rows, "logits"), numbers(values, rows, "values"));
+           },
+           nb::arg("logits").none(), nb::arg("values"),
+           nb::sig("def first_bad(self, logits: numpy.typing.NDArray[numpy.floating] | None, values: numpy.typing.NDArray[numpy.floating]) -> int"),
+           "The first row whose numbers cannot be used, -1 if all can.");
+  nb::class_<Drive>(m, "Drive", nb::type_slots(Collected<Drive>::slots), "Roots searched together, with requests answered outside.")
+      .def(nb::init<const nb::list&, std::vector<std::uint64_t>, std::size_t>(), nb::arg("searches"), nb::arg("goals"), nb::arg("threads"),
+           nb::sig("def __init__(self, searches: list[Search], goals: Sequence[int], threads: int) -> None"))
+      .def("gather", &Drive::gather, nb::arg("late"),
+           nb::sig("def gather(self, late: bool) -> tuple[Requests | None, bool, dict[str, object] | None]"),
+           "Go on until roots ask: (what they ask, whether there is more to do without answers, a report of what failed).")
+      .def("answer", &Drive::answer, nb::arg("requests"), nb::arg("logits").none(), nb::arg("values"),
+           nb::sig("def answer(self, requests: Requests, logits: numpy.typing.NDArray[numpy.floating] | None, "
+                   "values: numpy.typing.NDArray[numpy.floating]) -> dict[str, object] | None"),
+           "Give roots the evaluations they asked for; a report of what failed.");
+}

@@ -1,0 +1,39 @@
+"""Values and policies made of visits alone: those of PUCT and UCB1, and of others while they have learnt nothing."""
+
+from __future__ import annotations
+
+from anabranch.search.maths import formulas
+from anabranch.search.maths.root_rule import RootRule
+from anabranch.search.reference.nodes import Node, Values
+from anabranch.search.reference.select.selector import priors_in_use
+
+
+def visit_values(node: Node) -> Values:
+    """Return the visit value of MODEL section 3 for every player."""
+    return [visit_value(node, player) for player in range(node.state.game.players)]
+
+
+def visit_value(node: Node, player: int) -> float:
+    """Return (U + Σ N(e)·q(e)) / (1 + Σ N(e)), edges in creation order, U added last."""
+    assert node.evaluation is not None
+    total, visits = 0.0, 0
+    for edge in node.edges.values():
+        if edge.visits > 0:
+            total += edge.visits * edge.value(player)
+            visits += edge.visits
+    return (total + node.evaluation.values[player]) / (1 + visits)
+
+
+def choice_visits(node: Node, index: int) -> list[int]:
+    """Return N_i(a) = Σ N(e) over edges with e_i = a, for the `index`-th acting player."""
+    visits = [0] * len(node.choices[index])
+    for edge in node.edges.values():
+        visits[edge.move[index]] += edge.visits
+    return visits
+
+
+def visit_policy(node: Node, index: int, rule: RootRule | None) -> list[float]:
+    """Return an acting player's visits as a policy, the prior in use before any."""
+    if node.edge_visits == 0:
+        return list(priors_in_use(node, rule)[index])
+    return formulas.normalised([float(n) for n in choice_visits(node, index)])

@@ -40,7 +40,7 @@ install-dev: $(VENV)/installed-dev
 $(VENV)/installed-dev: $(VENV)/installed
 	@echo "installing what tests, lint and types need"
 	@$(BUSY) $(PIP) install -c constraints.txt pytest pytest-xdist hypothesis scipy scipy-stubs open_spiel resvg_py ruff mypy \
-	  torch safetensors onnxruntime onnx onnxscript
+	  html5lib torch safetensors onnxruntime onnx onnxscript
 	@touch $@
 
 # What the pages need on top of that.
@@ -98,7 +98,7 @@ bench-native: install-dev
 	$(CMAKE) --build build/benchmarks
 
 # What waves, depth and kept graphs cost and gain. Each script takes --write, which puts its table into docs/waves.md.
-WAVES := wave_strength reuse wave_speed network_overhead batched_speed
+WAVES := wave_strength reuse wave_speed network_overhead batched_speed self_play_speed
 bench-waves: install-dev peers
 	$(BIN)/python benchmarks/run_all.py $(WAVES)
 

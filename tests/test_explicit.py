@@ -107,7 +107,7 @@ def test_a_table_may_come_from_a_file(tmp_path):
     path.write_text("{", encoding="utf-8")
     with pytest.raises(GameError, match="no JSON"):
         Explicit(path)
-    with pytest.raises(UsageError, match="cannot be read"):
+    with pytest.raises(UsageError, match="there is no file"):
         Explicit(tmp_path / "nothing.json")
 
 

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import builtins
 import hashlib
 import io
 import json
-import os
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -297,7 +295,7 @@ def test_another_game_evaluator_or_setting_is_named(tmp_path):
         ab.Searcher(ab.games.load("othello"), ab.Hashing()).load(path)
     with pytest.raises(DataError, match="other parameters"):
         ab.Searcher(ab.games.load("connect_four", rows=5), ab.Hashing()).load(path)
-    with pytest.raises(DataError, match=r"searched with Hashing\(seed=0\), this searcher has Hashing\(seed=1\)"):
+    with pytest.raises(DataError, match="searched with hashing, this one is hashing:seed=1"):
         ab.Searcher(game, ab.Hashing(seed=1)).load(path)
     config = ab.SearchConfig(selector=ab.Puct(c_init=2.0))
     with pytest.raises(DataError, match=r"config\.selector\.c_init = 1\.25, this searcher has 2\.0"):
@@ -351,33 +349,7 @@ def test_object_games_say_why_they_cannot_be_saved(tmp_path):
         ab.Searcher(Race(), ab.Hashing()).load(path)
 
 
-# Disks
-
-
-@pytest.mark.parametrize("failing", range(5))
-def test_a_write_that_fails_anywhere_leaves_the_old_file_or_the_new_one(failing, tmp_path, monkeypatch):
-    """Each file operation fails in turn, as on a full disk."""
-    game = ab.games.load("tic_tac_toe")
-    old, new = searched(game, simulations=10), searched(game, simulations=20)
-    after, before = [root.save(tmp_path / "root.npz").read_bytes() for root in (new, old)]
-    done = []
-
-    def counted(real: Any) -> Any:
-        def operation(*arguments: Any, **options: Any) -> Any:
-            done.append(real)
-            if len(done) > failing:
-                raise OSError(28, "No space left on device")
-            return real(*arguments, **options)
-
-        return operation
-
-    with monkeypatch.context() as patch:
-        for module, name in ((os, "fsync"), (os, "replace"), (os, "open"), (builtins, "open")):
-            patch.setattr(module, name, counted(getattr(module, name)))
-        with pytest.raises(OSError, match="No space"):
-            new.save(tmp_path / "root.npz")
-    assert [path.name for path in tmp_path.iterdir()] == ["root.npz"]
-    assert (tmp_path / "root.npz").read_bytes() == (before if failing < 3 else after)
+# Roots that moved on
 
 
 @pytest.mark.parametrize("width", [1, 8])

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import difflib
+import os
 import sysconfig
 import traceback
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 LISTED = 60  # known names that a message lists; nobody reads thousands
+LONGEST_NAME = 120  # letters of a name that a message repeats
 
 
 class AnabranchError(Exception):
@@ -27,7 +29,8 @@ class UnknownNameError(UsageError, KeyError):
     ) -> None:
         known = sorted(known)
         near = did_you_mean(meant) if meant else suggestion(name, known)
-        super().__init__((f"{where}: " if where else "") + f"unknown {what} {name!r}.{near}")
+        shown = name if len(name) <= LONGEST_NAME else f"{name[:LONGEST_NAME]}…"
+        super().__init__((f"{where}: " if where else "") + f"unknown {what} {shown!r}.{near}")
         self.nearest = next(iter(meant or nearest(name, known)), None)
 
     def placed(self, where: str) -> UnknownNameError:
@@ -81,6 +84,33 @@ class AgentError(AnabranchError):
 
 class DataError(AnabranchError):
     """A file that cannot be used: damaged, of another version, or of something else than what it is opened for."""
+
+
+class FileError(DataError, OSError):
+    """A file that the system does not let us read or write, or that is no ordinary file; the message names it.
+
+    `errno` and `strerror` are the system's, where it has said something; `filename` is the file.
+    """
+
+    def __init__(self, message: str, path: str | os.PathLike[str] | None = None, cause: OSError | None = None) -> None:
+        super().__init__(message)
+        self.filename = None if path is None else os.fspath(path)
+        self.errno = None if cause is None else cause.errno
+        self.strerror = message if cause is None else cause.strerror
+
+    def __str__(self) -> str:  # OSError would show a number
+        return str(self.args[0])
+
+
+class OutputError(FileError):
+    """Standard output cannot be written to: it is closed, or what it goes to is full."""
+
+
+class MissingFileError(UsageError, FileNotFoundError):
+    """A file that is not there; the message names it."""
+
+    def __str__(self) -> str:
+        return str(self.args[0])
 
 
 class AccuracyError(AnabranchError):

@@ -284,6 +284,7 @@ def test_the_documentation_has_every_operation_and_error():
         "AccuracyError",
         "CheckFailedError",
         "AgentError",
+        "OutputError",
         "UnknownArgumentError",
     }  # of things that are not asked for here
     assert rows == {*OPERATIONS, *kinds, *ours} - unheard
@@ -519,13 +520,15 @@ def test_text_that_is_no_unicode_is_the_games_error_and_the_end_comes(tmp_path):
 
 
 @pytest.mark.skipif(os.name != "posix", reason="descriptors are closed by a shell of POSIX")
-@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&-", "<&- >&- 2>&-"])
-def test_closed_descriptors_are_the_end_of_input_or_nobody_who_reads(closed):
+@pytest.mark.parametrize(
+    ("closed", "code"), [("<&-", 0), (">&-", 3), ("2>&-", 0), ("<&- 2>&-", 0), ("<&- >&-", 3), ("<&- >&- 2>&-", 3)]
+)
+def test_closed_input_is_its_end_and_closed_output_an_error(closed, code):
     command = " ".join(map(shlex.quote, COMMAND))
     done = subprocess.run(
         ["/bin/sh", "-c", f"exec {command} {closed}"], input=b"", capture_output=True, timeout=PATIENCE, cwd=ROOT
     )
-    assert done.returncode == 0
+    assert done.returncode == code
     assert b"Traceback" not in done.stderr
     assert done.stdout == b""
 

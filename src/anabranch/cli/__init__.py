@@ -1,6 +1,7 @@
 """The command line: find the command, run it, turn errors into one line and an exit code.
 
-Exit codes: 0 good, 2 usage, 3 bad data, 4 an error in the user's game, 130 interrupted.
+Exit codes: 0 good, 2 usage, 3 bad data, or a file or standard output that cannot be written, 4 an error in the user's
+game, 130 interrupted.
 """
 
 from __future__ import annotations
@@ -29,6 +30,28 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code; without arguments this is the program, and Ctrl-C its own affair."""
     program = argv is None
     words = list(sys.argv[1:] if argv is None else argv)
+    from anabranch.cli import output
+
+    try:
+        if program:
+            output.own()
+        code = begin(words, program)
+        sys.stdout.flush()  # a reader that has gone shows here, not at exit
+    except (Exception, KeyboardInterrupt) as error:
+        from anabranch.cli.failure import failure
+
+        message, code = failure(error)
+        if message:
+            output.say(message)
+    if program and code == INTERRUPTED:
+        from anabranch.cli import interrupt
+
+        interrupt.leave()
+    return code
+
+
+def begin(words: Sequence[str], program: bool) -> int:
+    """Print help or the version, or run a command."""
     if not words or words[0] in ("-h", "--help"):
         print(usage())
         return GOOD
@@ -37,22 +60,11 @@ def main(argv: Sequence[str] | None = None) -> int:
 
         print(f"anabranch {__version__}")
         return GOOD
-    from anabranch.cli import interrupt
-
     if program:
-        interrupt.leave_at_once()
-    from anabranch.cli.failure import failure
+        from anabranch.cli import interrupt
 
-    try:
-        code = run(words[0], words[1:])
-        sys.stdout.flush()  # a reader that has gone shows here, not at exit
-    except (Exception, KeyboardInterrupt) as error:
-        message, code = failure(error)
-        if message:
-            print(message, file=sys.stderr)
-    if program and code == INTERRUPTED:
-        interrupt.leave()
-    return code
+        interrupt.leave_at_once()
+    return run(words[0], words[1:])
 
 
 def run(name: str, arguments: Sequence[str]) -> int:

@@ -17,6 +17,7 @@ from anabranch.cli.report import report
 from anabranch.cli.search_flags import SearchFlags
 from anabranch.cli.show import print_json
 from anabranch.errors import DataError, IllegalActionError, UsageError
+from anabranch.files import check_target
 from anabranch.game.moves import move_name, play_moves
 from anabranch.search.engine.analysis import Analysis
 from anabranch.search.results.result import Result
@@ -56,6 +57,9 @@ class Command(SearchFlags, GameFlags):
     loaded: Annotated[
         Path | None, arg(help_behavior_hint="", name="load", metavar="FILE", help="go on from what was kept")
     ] = None
+    same_evaluator: Annotated[
+        bool, arg(help="with --load: the evaluator is that of the file, where its code differs or cannot be told")
+    ] = False
     stdio: Annotated[bool, arg(help="answer JSON lines on stdin, for other programs; see docs/stdio.md")] = False
     workers: Annotated[int, arg(metavar="N", help="with --stdio: how many requests are worked on at once")] = 2
 
@@ -100,6 +104,7 @@ class Command(SearchFlags, GameFlags):
                 )
             if path.is_dir():
                 raise UsageError(f"{path} is a folder; name a file in it to write to")
+            check_target(path)
         for path in pictures:
             if path.suffix.lower() not in (".svg", ".png"):
                 raise UsageError(f"pictures are saved as .svg or .png, found {path.name!r}")
@@ -113,7 +118,15 @@ class Command(SearchFlags, GameFlags):
                 state = play_moves(game.start(config.seed), self.moves)
             except IllegalActionError as error:  # of a game's rules it would be their fault; here it is a slip
                 raise UsageError(f"--moves: {error}") from None
-            return Analysis(state, **budget, evaluator=evaluator, config=config, threads=None, load=self.loaded)
+            return Analysis(
+                state,
+                **budget,
+                evaluator=evaluator,
+                config=config,
+                threads=None,
+                load=self.loaded,
+                same_evaluator=self.same_evaluator,
+            )
 
     def _show(self, result: Result, interrupted: bool) -> None:
         if self.json:

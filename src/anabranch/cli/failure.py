@@ -7,11 +7,23 @@ import sys
 from pathlib import Path
 
 from anabranch.cli import BAD_DATA, GAME, GOOD, INTERRUPTED, USAGE
-from anabranch.errors import AgentError, AnabranchError, EvaluatorError, GameError, UsageError, blame, foreign_frames
+from anabranch.errors import (
+    AgentError,
+    AnabranchError,
+    EvaluatorError,
+    FileError,
+    GameError,
+    UsageError,
+    blame,
+    foreign_frames,
+)
+from anabranch.files import missing
 
 
 def failure(error: BaseException) -> tuple[str, int]:
     """Return (message, exit code); a fault of the library itself is raised again, traceback and all."""
+    if isinstance(error, FileError):  # also where it met an interruption: what was to be kept is not kept
+        return f"error: {error}", BAD_DATA
     if _interrupted(error):
         return "interrupted", INTERRUPTED
     if isinstance(error, BrokenPipeError):  # whoever read our output has seen enough, e.g. `head`
@@ -38,9 +50,7 @@ def file_trouble(error: OSError) -> str:
         return error.strerror or str(error)
     path = Path(os.fsdecode(error.filename))
     if isinstance(error, FileNotFoundError):
-        if path.parent.is_dir():
-            return f"there is no file {path}; look at how it is spelt, and at the folder you are in"
-        return f"there is no folder {path.parent} for {path.name}; make it first, or name another one"
+        return missing(path)
     if isinstance(error, IsADirectoryError):
         return f"{path} is a folder where a file is needed; name a file"
     if isinstance(error, PermissionError):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shlex
-import sys
 import zlib
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +12,7 @@ from tyro.conf import Positional, arg
 
 from anabranch.cli import GOOD, INTERRUPTED
 from anabranch.cli.options import GameFlags
+from anabranch.cli.output import say
 from anabranch.cli.progress import progress
 from anabranch.cli.search_flags import EVALUATORS, with_evaluators
 from anabranch.cli.show import print_json, print_table
@@ -57,6 +57,9 @@ class Command(GameFlags):
     out: Annotated[
         Path | None, arg(metavar="FILE", help="write every finished pair here; the same command goes on from it")
     ] = None
+    same_agents: Annotated[
+        bool, arg(help="agents of the same names are those of the file, where their code differs or cannot be told")
+    ] = False
 
     def run(self) -> int:
         """Print the standings; interrupted, save what is finished and say how to go on."""
@@ -71,7 +74,7 @@ class Command(GameFlags):
         path = self.out
         if path is None and usual_path(series).exists():  # an interruption left it: the same command goes on
             path = usual_path(series)
-            print(f"going on with {path}; delete it to begin anew", file=sys.stderr)
+            say(f"going on with {path}; delete it to begin anew")
         try:
             self._play(series, path)
         except KeyboardInterrupt:
@@ -94,12 +97,12 @@ class Command(GameFlags):
         return GOOD
 
     def _play(self, series: Series, path: Path | None) -> None:
-        with progress(f"playing {series.games} games of {series.game!r}, no move yet") as say:
+        with progress(f"playing {series.games} games of {series.game!r}, no move yet") as show:
             if path is None:
-                series.play(lambda so_far: say(told(so_far)))
+                series.play(lambda so_far: show(told(so_far)))
             else:
-                with series.open(path):
-                    series.play(lambda so_far: say(told(so_far)))
+                with series.open(path, same_agents=self.same_agents):
+                    series.play(lambda so_far: show(told(so_far)))
 
     def _interrupted(self, series: Series, path: Path | None) -> int:
         unfinished = [moves for (pair, _), moves in series.begun.items() if pair not in series.finished]
@@ -107,12 +110,12 @@ class Command(GameFlags):
         words = f"interrupted after {len(series.finished) * len(series.tables)} of {series.games} games, {begun} begun"
         words += f" ({sum(map(len, unfinished))} moves)" if begun else ""
         if not series.finished and not begun:
-            print("interrupted before anything was played", file=sys.stderr)
+            say("interrupted before anything was played")
             return INTERRUPTED
         if path is None:
             path = usual_path(series)
             series.save(path)
-        print(f"{words}; they are in {path}. To go on:\n{self._again(path)}", file=sys.stderr)
+        say(f"{words}; they are in {path}. To go on:\n{self._again(path)}")
         return INTERRUPTED
 
     def _again(self, path: Path) -> str:
@@ -131,6 +134,7 @@ class Command(GameFlags):
         for pair in self.option:
             words += ["--option", pair]
         words += ["--interpreted"] * self.interpreted + ["--json"] * self.json
+        words += ["--same-agents"] * self.same_agents
         return shlex.join(words)
 
 

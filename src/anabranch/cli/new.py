@@ -15,6 +15,7 @@ from tyro.conf import Positional, arg
 from anabranch.cli import GOOD
 from anabranch.cli.show import print_json
 from anabranch.errors import UsageError
+from anabranch.files import create_file
 
 
 @dataclass(frozen=True)
@@ -50,11 +51,8 @@ def write_template(name: str, folder: Path, *, objects: bool = False) -> tuple[P
     source = resources.files("anabranch.cli.templates").joinpath("objects.py" if objects else "records.py")
     text = source.read_text(encoding="utf-8").replace("class Pins", f"class {member}").replace('"pins"', f'"{name}"')
     path = folder / f"{name}.py"
-    try:
-        with path.open("x", encoding="utf-8") as file:
-            file.write(text)
-    except FileExistsError:
-        raise UsageError(f"{path} exists already and is left as it is; choose another name or --folder") from None
+    if not create_file(path, text.encode()):
+        raise UsageError(f"{path} exists already and is left as it is; choose another name or --folder")
     return path, member
 
 

@@ -7,6 +7,8 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 
+from anabranch.cli import output
+
 EVERY = 2.0  # seconds between plain lines
 
 
@@ -27,13 +29,13 @@ def progress(words: str, *, at_once: bool = True) -> Iterator[Callable[[str], No
 
     def tick() -> None:
         while not done.wait(EVERY):
-            print(newest[0], file=sys.stderr, flush=True)
+            output.say(newest[0])
 
     def say(text: str) -> None:
         newest[0] = text
 
     if at_once:
-        print(words, file=sys.stderr, flush=True)
+        output.say(words)
     ticking = threading.Thread(target=tick, daemon=True)
     ticking.start()
     try:

@@ -8,6 +8,8 @@ import sys
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from anabranch.cli import output
+
 
 def print_json(value: Any) -> None:
     """Print plain data."""
@@ -48,5 +50,5 @@ def busy(words: str) -> Iterator[None]:
         with Console(stderr=True).status(words):
             yield
     else:
-        print(words, file=sys.stderr)
+        output.say(words)
         yield

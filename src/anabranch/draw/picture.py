@@ -11,6 +11,7 @@ from xml.etree import ElementTree
 
 from anabranch.draw.svg import MONO, document, element, text, text_width
 from anabranch.errors import UsageError
+from anabranch.files import replace_file
 
 _NUMBER = re.compile(r"\s*((?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?)\s*(px)?\s*", re.IGNORECASE)
 
@@ -85,11 +86,11 @@ class Picture:
         target = Path(path)
         ending = target.suffix.lower()
         if ending == ".svg":
-            target.write_text(self.svg, encoding="utf-8")
+            replace_file(target, self.svg.encode("utf-8", "replace"))
         elif ending == ".png":
             from anabranch.draw.png import png
 
-            target.write_bytes(png(self.svg, scale))
+            replace_file(target, png(self.svg, scale))
         else:
             raise UsageError(f"pictures are saved as .svg or .png, found {target.name!r}")
         return target

@@ -15,13 +15,13 @@ from typing import Any
 
 from anabranch.errors import DataError, UnknownNameError, UsageError
 from anabranch.evaluate.batch import Evaluator, as_evaluator
-from anabranch.evaluate.native import Hashing, Rollout, Uniform
+from anabranch.evaluate.identity import identity
+from anabranch.evaluate.native import BUILT_IN
 from anabranch.evaluate.onnx import Onnx
 from anabranch.evaluate.torch import Torch
 from anabranch.game.game import Game
 from anabranch.game.load import load_module
 
-BUILT_IN: dict[str, type] = {"hashing": Hashing, "rollout": Rollout, "uniform": Uniform}
 NETWORK = re.compile(r"(?P<path>.+\.(?:onnx|safetensors))(?::(?P<options>[^:]*))?", re.DOTALL)
 # Options of networks' files and their kinds; `sha256` is the beginning of a hash, as the names of evaluators tell it.
 OPTIONS: dict[str, dict[str, type]] = {
@@ -35,10 +35,11 @@ def load(text: str, game: Game | None = None) -> Evaluator:
 
     A network's file, .onnx or .safetensors, is compared with the game if one is given, else with that of its first
     batch. In a module or a file of Python, a class is called without arguments; an object with `evaluate` or a function
-    of a batch is taken as is.
+    of a batch is taken as is. A name that ends in `:sha256=…`, as evaluators are called in files, is of that one alone.
     """
     if network := NETWORK.fullmatch(text):
         return _network(Path(network["path"]), network["options"] or "", game)
+    text, _, mark = text.partition(":sha256=")
     name, separator, rest = text.partition(":")
     if name in BUILT_IN:
         return _built_in(name, rest) if rest or not separator else _built_in(name, "")
@@ -54,7 +55,10 @@ def load(text: str, game: Game | None = None) -> Evaluator:
     if found is None:
         known = [key for key, value in vars(module).items() if hasattr(value, "evaluate") or _is_function(value)]
         raise UnknownNameError(f"evaluator in {where}", member, known)
-    return as_evaluator(_made(text, found) if isinstance(found, type) else found)
+    made = as_evaluator(_made(text, found) if isinstance(found, type) else found)
+    if mark and not identity(made).text.endswith(f":sha256={mark}"):
+        raise DataError(f"{text} is another evaluator than the one named: it is {identity(made)}, not :sha256={mark}")
+    return made
 
 
 def _made(text: str, kind: type) -> Any:

@@ -107,3 +107,7 @@ class Hashing:
                 for action in range(game.actions):
                     logits[row, player, action] = 4.0 * unit(fold(word, action)) - 2.0
         return logits, values
+
+
+# By the names people give them.
+BUILT_IN: dict[str, type] = {"hashing": Hashing, "rollout": Rollout, "uniform": Uniform}

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from anabranch.errors import DataError, EvaluatorError, MissingExtraError, UsageError
+from anabranch.evaluate.external import check_whole
 from anabranch.evaluate.network import NetworkEvaluator, Observations
 from anabranch.evaluate.seal import check_seal
 from anabranch.evaluate.seats import View, checked_view
@@ -114,7 +115,8 @@ class Onnx(NetworkEvaluator):
 
 
 def session(data: bytes, name: str, threads: int) -> Any:
-    """Return onnxruntime's session of a model."""
+    """Return onnxruntime's session of a model, which must have all its weights inside."""
+    check_whole(data, name)
     try:
         import onnxruntime
     except ModuleNotFoundError as error:
@@ -126,6 +128,7 @@ def session(data: bytes, name: str, threads: int) -> Any:
     options.inter_op_num_threads = 1
     options.log_severity_level = 3  # errors; they are raised as well
     options.use_deterministic_compute = True
+    options.add_session_config_entry("session.load_model_format", "ONNX")  # no other, whatever the bytes begin with
     # Idle threads that spin take the processor from the search between two batches.
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
     try:

@@ -19,7 +19,7 @@ from anabranch.errors import AccuracyError, MissingExtraError, UsageError
 from anabranch.evaluate.onnx import LARGEST, Onnx
 from anabranch.evaluate.positions import Positions, random_positions
 from anabranch.evaluate.seal import sealed
-from anabranch.files import read_file, replace_file
+from anabranch.files import naming, read_file, replace_file
 from anabranch.game.game import Game
 
 CHUNK = 64  # rows of one call, for calibration, comparison and timing
@@ -130,7 +130,7 @@ def _convert(data: bytes, input_name: str, calibration: Positions) -> bytes:
 
     model = onnx.load_model_from_string(data)
     del model.metadata_props[:]  # the checksum is that of the file it was
-    with _quiet(), tempfile.TemporaryDirectory() as folder:
+    with _quiet(), naming(Path(tempfile.gettempdir()), "cannot be written to"), tempfile.TemporaryDirectory() as folder:
         made = Path(folder, "int8.onnx")
         quantization.quantize_static(
             model,

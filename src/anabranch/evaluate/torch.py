@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -10,6 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from anabranch.errors import DataError, EvaluatorError, MissingExtraError, UnknownNameError, UsageError
+from anabranch.evaluate.contents import DIGITS, DoubtError, contents
 from anabranch.evaluate.network import NetworkEvaluator, Observations
 from anabranch.evaluate.seats import View, checked_view
 from anabranch.game.game import Game
@@ -102,13 +102,20 @@ class Torch(NetworkEvaluator):
 
     @property
     def sha256(self) -> str:
-        """The beginning of a SHA-256 of the module's weights as they are now."""
-        mark = hashlib.sha256()
-        for key, tensor in sorted(self.module.state_dict().items()):
-            plain = tensor.detach().cpu().contiguous()
-            mark.update(f"{key} {plain.dtype} {tuple(plain.shape)};".encode())
-            mark.update(plain.flatten().view(_torch().uint8).numpy().tobytes())
-        return mark.hexdigest()[:16]
+        """The beginning of a SHA-256 of the module as it is now, its code and its weights; unknown where in doubt."""
+        try:
+            return contents(self.module)[:DIGITS]
+        except DoubtError:
+            return "unknown"
+
+    @property
+    def doubt(self) -> str:
+        """Why nobody can tell the module from others, e.g. because its class was typed in; nothing if one can."""
+        try:
+            contents(self.module)
+        except DoubtError as doubt:
+            return f"{type(self.module).__qualname__}: {doubt}"
+        return ""
 
     @property
     def name(self) -> str:

@@ -13,6 +13,9 @@ import numpy as np
 
 import anabranch as ab
 from anabranch.errors import GameError, UsageError, suggestion
+from anabranch.files import read_file
+
+LARGEST = 2**28  # bytes of a file
 
 
 class Edge(NamedTuple):
@@ -52,11 +55,10 @@ _ENTRIES = {"over": (), "chance": ("outcomes",), "decision": ("acting", "choices
 def load_table(table: Mapping[str, Any] | str | Path) -> Mapping[str, Any]:
     """Return a table, from a JSON file if that is what was named."""
     if isinstance(table, (str, Path)):
+        data = read_file(table, LARGEST)
         try:
-            table = json.loads(Path(table).read_text(encoding="utf-8"))
-        except OSError as error:
-            raise UsageError(f"the table {str(table)!r} cannot be read: {error.strerror}") from None
-        except ValueError as error:
+            table = json.loads(data)
+        except (ValueError, RecursionError) as error:
             raise GameError(f"the table {str(table)!r} is no JSON: {error}") from None
     if not isinstance(table, Mapping):
         raise UsageError(f"an explicit game is given as a mapping or a JSON file, found {type(table).__name__}")

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from anabranch.errors import AgentError
+from anabranch.errors import AgentError, OutputError
 from anabranch.game.game import Game
 from anabranch.game.random import Random
 from anabranch.game.state import State
@@ -62,7 +62,7 @@ def ask(agent: Any, turns: Sequence[Turn]) -> list[int]:
         return []
     try:
         chosen = list(agent.choose(turns))
-    except AgentError:
+    except (AgentError, OutputError):  # nobody's fault who plays: what they say cannot be printed
         raise
     except Exception as error:
         games = f" (the first of {len(turns)} games)" if len(turns) > 1 else ""

@@ -7,7 +7,6 @@ error, and so is a file of another match.
 
 from __future__ import annotations
 
-import contextlib
 import json
 import math
 import os
@@ -21,10 +20,14 @@ from typing import Any
 import msgspec
 
 from anabranch.errors import DataError
+from anabranch.evaluate.identity import Identity
+from anabranch.files import GrowingFile, check_target, create_file
 from anabranch.play.agent import Move
+from anabranch.play.identity import check_agents_same
 from anabranch.play.record import GameRecord
 
 FORMAT = 1
+LARGEST = 2**34  # bytes of a file
 KIND = "anabranch match"
 Begun = tuple[int, int, list[Move]]  # an unfinished game: its pair, its number in it, what the agents played so far
 _LINE = re.compile(rb'\{"crc32":"([0-9a-f]{8})","line":(.*)\}', re.DOTALL)
@@ -33,23 +36,29 @@ _LINE = re.compile(rb'\{"crc32":"([0-9a-f]{8})","line":(.*)\}', re.DOTALL)
 class Journal:
     """A match's file, open for more pairs; `finished` holds those it had, `begun` the games it had of others."""
 
-    def __init__(self, path: str | os.PathLike[str], header: dict[str, Any]) -> None:
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        header: dict[str, Any],
+        agents: Sequence[Identity],
+        *,
+        same_agents: bool = False,
+    ) -> None:
         self.path = Path(path)
+        self._agents = agents
         self.finished: dict[int, list[GameRecord]] = {}
         self.begun: list[Begun] = []
-        if self.path.exists() and not self.path.is_file() and not self.path.is_dir():  # of folders, open says enough
-            raise DataError(f"{self.path} is a device or a pipe, which keeps nothing to go on with; name a file")
-        self._file = os.open(self.path, os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0), 0o644)
+        first = _sealed({"kind": KIND, "format": FORMAT, **header})
+        self._same_agents = same_agents
+        if check_target(self.path) is None and create_file(self.path, first):
+            self._same_agents = True  # they wrote it
+        self._file = GrowingFile(self.path)
         try:
-            self._lock()
-            good = self._read(header)
-            os.ftruncate(self._file, good)
-            os.lseek(self._file, good, os.SEEK_SET)
-            if good == 0:
-                self._write([{"kind": KIND, "format": FORMAT, **header}])
-                _sync_folder(self.path.parent)
+            self._file.cut(self._read(header))
+            if not self._file.length:  # made by somebody else, for us to fill
+                self._file.append(first)
         except BaseException:
-            os.close(self._file)
+            self._file.close()
             raise
 
     def append(self, pairs: Sequence[Sequence[GameRecord]]) -> None:
@@ -63,7 +72,7 @@ class Journal:
 
     def close(self) -> None:
         """Let go of the file."""
-        os.close(self._file)
+        self._file.close()
 
     def __enter__(self) -> Journal:
         return self
@@ -71,25 +80,12 @@ class Journal:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _lock(self) -> None:
-        """Refuse a file that another process is writing; where the system has no such locks, trust the user."""
-        with contextlib.suppress(ImportError):
-            import fcntl
-
-            try:
-                fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except OSError:
-                raise DataError(f"{self.path}: another match is writing to this file now") from None
-
     def _write(self, lines: Sequence[dict[str, Any]]) -> None:
-        data = memoryview(b"".join(map(_sealed, lines)))
-        while data:
-            data = data[os.write(self._file, data) :]
-        os.fsync(self._file)
+        self._file.append(b"".join(map(_sealed, lines)))
 
     def _read(self, header: dict[str, Any]) -> int:
         """Take in what the file has and return how many of its bytes are good."""
-        data = _all_of(self._file)
+        data = self._file.read(LARGEST)
         if not data:
             return 0
         lines = data.split(b"\n")
@@ -123,7 +119,9 @@ class Journal:
         if plain.get("format") != FORMAT:
             raise DataError(f"{self.path} has format {plain.get('format')!r}, this version reads {FORMAT}")
         for name, value in header.items():
-            if plain.get(name) != value:
+            if name == "agents":
+                check_agents_same(plain.get(name), self._agents, self.path, promised=self._same_agents)
+            elif plain.get(name) != value:
                 raise DataError(
                     f"{self.path} is of another match: its {name} is {plain.get(name)!r}, this one's {value!r}. "
                     f"Name another file, or repeat the match the file was made with"
@@ -158,20 +156,3 @@ def _unsealed(line: bytes) -> bytes | None:
     if found is None or zlib.crc32(found[2]) != int(found[1], 16):
         return None
     return found[2]
-
-
-def _all_of(file: int) -> bytes:
-    parts = []
-    while part := os.read(file, 1 << 20):
-        parts.append(part)
-    return b"".join(parts)
-
-
-def _sync_folder(folder: Path) -> None:
-    """Make a new file's name durable too, where folders can be opened."""
-    with contextlib.suppress(OSError):
-        handle = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)

@@ -7,13 +7,16 @@ import os
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import anabranch
 from anabranch.errors import DataError, IllegalActionError, UsageError
+from anabranch.evaluate.identity import Identity
 from anabranch.game.compiled import CompiledGame
 from anabranch.game.game import Game
 from anabranch.play.agent import Move, Turn, ask, check_agents, name_of
+from anabranch.play.identity import agent_identity
 from anabranch.play.journal import Begun, Journal
 from anabranch.play.match_result import Match
 from anabranch.play.names import as_agent
@@ -57,6 +60,7 @@ def match(
     seed: int = 0,
     abreast: int = 64,
     file: str | os.PathLike[str] | None = None,
+    same_agents: bool = False,
     progress: Callable[[Progress], None] | None = None,
     longest: int = 10_000,
 ) -> Match:
@@ -70,6 +74,8 @@ def match(
         seed        decides everything random; the same call gives the same games, whatever `abreast` is
         abreast     how many games run at once, so that agents choose for many of them in one go
         file        where finished pairs are written; the same call goes on with what the file has
+        same_agents a promise that agents of the same names are those of the file, where their code differs or cannot be
+                    told apart, as of functions that were typed in
         progress    called with a Progress whenever moves were played
         longest     moves after which a game is cut off and scored by what was got until then
     """
@@ -79,7 +85,7 @@ def match(
     if file is None:
         series.play(progress)
     else:
-        with series.open(file):
+        with series.open(file, same_agents=same_agents):
             series.play(progress)
     return series.result()
 
@@ -136,15 +142,23 @@ class Series:
             "written_by": f"anabranch {anabranch.__version__}",
             "game": repr(self.game),
             "rules": identity(self.game) if isinstance(self.game, CompiledGame) else None,
-            "agents": [name_of(agent) for agent in self.agents],
+            "agents": [str(each) for each in self.identities],
             "openings": self.openings,
             "seed": self.seed,
             "longest": self.longest,
         }
 
-    def open(self, path: str | os.PathLike[str]) -> Journal:
-        """Read the pairs a file has, and write to it those that are played from now on; the caller closes it."""
-        self._journal = Journal(path, self.header())
+    @cached_property
+    def identities(self) -> list[Identity]:
+        """Which agents they are, before any of them has played."""
+        return [agent_identity(agent) for agent in self.agents]
+
+    def open(self, path: str | os.PathLike[str], *, same_agents: bool = False) -> Journal:
+        """Read the pairs a file has, and write to it those that are played from now on; the caller closes it.
+
+        `same_agents` says that agents of the same names are the same, where that cannot be told or their code differs.
+        """
+        self._journal = Journal(path, self.header(), self.identities, same_agents=same_agents)
         self.begun = {(pair, number): moves for pair, number, moves in self._journal.begun}
         for pair, records in self._journal.finished.items():
             paid = {len(record.returns) for record in records}
@@ -158,7 +172,7 @@ class Series:
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write all that was played to a file which `open` reads, unless it has it."""
-        with Journal(path, self.header()) as journal:
+        with Journal(path, self.header(), self.identities, same_agents=True) as journal:  # its name is its header's
             journal.append([records for pair, records in self.finished.items() if pair not in journal.finished])
             journal.append_begun(self._unfinished())
 
@@ -166,6 +180,10 @@ class Series:
         """Return the match as far as its pairs are finished."""
         records = tuple(record for pair in sorted(self.finished) for record in self.finished[pair])
         names = tuple(name_of(agent) for agent in self.agents)
+        if len(set(names)) < len(names):  # two bots of one name in different folders
+            told = {str(each): name for name, each in zip(names, self.identities, strict=True)}
+            if len(told) > len(set(names)):
+                names = tuple(map(str, self.identities))
         return Match(repr(self.game), names, self.seed, self.openings, records, self.seconds, self.played)
 
     def play(self, progress: Callable[[Progress], None] | None = None) -> None:

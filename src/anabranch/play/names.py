@@ -11,7 +11,7 @@ import json
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from anabranch.errors import UnknownNameError, UsageError
+from anabranch.errors import DataError, UnknownNameError, UsageError
 from anabranch.game.load import load_module
 from anabranch.play.agent import Agent
 from anabranch.play.random_agent import RandomAgent
@@ -49,9 +49,10 @@ def agent_by_name(text: str) -> Agent:
             module, _, function = make.partition(":")
             make = getattr(importlib.import_module(f"anabranch.play.{module}"), function)
         return as_agent(make(rest))
+    text, _, mark = text.partition(":sha256=")
     where, separator, member = text.rpartition(":")
     if separator and (where.endswith(".py") or "." in where):
-        return _from_module(where, member)
+        return _marked(_from_module(where, member), text, mark)
     if text.endswith(".py"):
         raise UsageError(f"which agent of {text}? Name its class or function too, e.g. {text}:MyAgent")
     raise UnknownNameError("agent", prefix, [*_KINDS, "path/to/file.py:Name"])
@@ -115,6 +116,17 @@ def make_human(text: str) -> Agent:
     if text:
         raise UsageError(f"human has no options, found {text!r}")
     return HumanAgent()
+
+
+def _marked(agent: Agent, text: str, mark: str) -> Agent:
+    """Return an agent that is the one named, if its name has a hash."""
+    from anabranch.play.identity import agent_identity
+
+    if mark and not agent_identity(agent).text.endswith(f":sha256={mark}"):
+        raise DataError(
+            f"{text} is another agent than the one named: it is {agent_identity(agent)}, not :sha256={mark}"
+        )
+    return agent
 
 
 def _from_module(where: str, member: str) -> Agent:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from anabranch.errors import AgentError, UsageError
+from anabranch.evaluate.contents import origin
 from anabranch.game.state import State
 from anabranch.play.agent import Agent, Turn
 
@@ -16,11 +17,15 @@ class ScriptedAgent(Agent):
         if not callable(function):
             raise UsageError(f"a scripted agent takes a function of (state, seat), found {function!r}")
         self.function = function
-        self._name = name if name is not None else str(getattr(function, "__qualname__", type(function).__name__))
+        self.label = name
 
     @property
     def name(self) -> str:
-        return self._name
+        """The name it was given, else that of the function, with its file if it was loaded from one."""
+        if self.label is not None:
+            return self.label
+        where, _, name = origin(self.function).rpartition(":")
+        return f"{where}:{name}" if where.endswith(".py") else name
 
     def choose(self, turns: Sequence[Turn]) -> list[int]:
         chosen = []

@@ -11,14 +11,9 @@ from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
 from anabranch.errors import UsageError
-from anabranch.evaluate.batch import Function
-from anabranch.evaluate.cached import Cached
-from anabranch.evaluate.load import BUILT_IN, load
+from anabranch.evaluate.identity import identity
+from anabranch.evaluate.load import load
 from anabranch.evaluate.native import Rollout
-from anabranch.evaluate.network import Network
-from anabranch.evaluate.onnx import Onnx
-from anabranch.evaluate.symmetric import Symmetric
-from anabranch.evaluate.torch import Torch
 from anabranch.play.names import read_options
 from anabranch.play.search_agent import SearchAgent
 from anabranch.search.results.move_rules import MOVE_RULES, LowerBound, MoveRule, move_rule
@@ -52,7 +47,7 @@ def search_name(agent: SearchAgent) -> str:
     """Return the text that makes such an agent: every setting that differs from the default."""
     told = [f"{key}={value}" for key, value in agent.budget.items() if value is not None]
     if agent.evaluator != Rollout():
-        told.append(f"evaluator={_evaluator_name(agent.evaluator).replace(',', '+')}")
+        told.append(f"evaluator={identity(agent.evaluator).text.replace(',', '+')}")
     told += _rule_name(agent.rule)
     if agent.keep != "nothing":
         told.append(f"keep={agent.keep}")
@@ -122,25 +117,3 @@ def _differences(config: Any, default: Any, prefix: str) -> list[str]:
             usual = type(value)()
         told += _differences(value, usual, f"{prefix}{field.name}.")
     return told
-
-
-def _evaluator_name(evaluator: Any) -> str:
-    """Return `rollout:count=4` for a built-in evaluator; of any other what it shows of its settings, else its name."""
-    for name, kind in BUILT_IN.items():
-        if type(evaluator) is kind:
-            told = [f"{field.name}={getattr(evaluator, field.name)}" for field in fields(kind)]
-            usual = [f"{field.name}={field.default}" for field in fields(kind)]
-            changed = [pair for pair in told if pair not in usual]
-            return name + (":" + ",".join(changed) if changed else "")
-    if isinstance(evaluator, (Onnx, Torch)):
-        return evaluator.name
-    if isinstance(evaluator, Cached):  # remembered answers are the same
-        return _evaluator_name(evaluator.evaluator)
-    if isinstance(evaluator, Symmetric):
-        return f"symmetric({_evaluator_name(evaluator.evaluator)};mode={evaluator.mode};seed={evaluator.seed})"
-    if is_dataclass(evaluator):
-        return repr(evaluator)
-    if isinstance(evaluator, (Function, Network)):
-        evaluator = evaluator.function
-    named = evaluator if hasattr(evaluator, "__qualname__") else type(evaluator)
-    return f"{named.__module__}:{named.__qualname__}"

@@ -7,7 +7,8 @@ import sys
 import threading
 from functools import partial
 
-from anabranch.cli import GOOD, INTERRUPTED
+from anabranch.cli import BAD_DATA, GOOD, INTERRUPTED
+from anabranch.cli.output import say, unwritable, write_all
 from anabranch.cli.stdio.lines import lines
 from anabranch.cli.stdio.server import Server
 from anabranch.errors import UsageError
@@ -20,19 +21,18 @@ def serve(workers: int) -> int:
     """Answer until the input ends, the reader of the answers leaves, or Ctrl-C; return the exit code."""
     if not 1 <= workers <= 256:
         raise UsageError(f"--workers must be from 1 to 256, found {workers}")
-    if sys.stdout is None:  # closed before we began: nobody reads the answers
-        sys.stdout = open(os.devnull, "w")  # noqa: SIM115  (for whoever flushes it on the way out)
-        return GOOD
     answers = _own_stdout()
-    server = Server(partial(_write_all, answers), workers=workers)
+    server = Server(partial(write_all, answers), workers=workers)
     threading.Thread(target=_read, args=(server,), daemon=True, name="reader").start()
     code = GOOD
     try:
-        if sys.stderr is not None:
-            print("answering JSON lines on stdin; docs/stdio.md describes them", file=sys.stderr, flush=True)
+        say("answering JSON lines on stdin; docs/stdio.md describes them")
         server.over.wait()
     except KeyboardInterrupt:
         code = INTERRUPTED
+    if server.failure is not None:
+        say(f"error: {unwritable(server.failure)}")
+        code = BAD_DATA
     # In a thread of its own: it answers what was waiting, and would wait for ever for a reader that does not read.
     closing = threading.Thread(target=server.stop, daemon=True, name="closing")
     closing.start()
@@ -66,14 +66,5 @@ def _own_stdout() -> int:
     """Return a descriptor for answers alone: whatever rules and evaluators print goes to stderr from now on."""
     sys.stdout.flush()
     answers = os.dup(1)
-    if sys.stderr is None:  # closed: what they print goes nowhere
-        nowhere = os.open(os.devnull, os.O_WRONLY)
-        os.dup2(nowhere, 1)
-    else:
-        os.dup2(2, 1)
+    os.dup2(2, 1)
     return answers
-
-
-def _write_all(descriptor: int, data: bytes) -> None:
-    while data:
-        data = data[os.write(descriptor, data) :]

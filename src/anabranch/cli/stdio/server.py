@@ -42,6 +42,7 @@ class Server:
         self._unanswered = 0  # requests whose last answer is not written yet, be it under way
         self._ending = False  # no more requests come
         self._gone = False  # nobody reads the answers any more
+        self.failure: OSError | None = None  # why answers cannot be written, other than that
         self.over = threading.Event()  # everything was answered, or nobody listens
         self._threads = [threading.Thread(target=self._work, daemon=True, name=f"worker {n}") for n in range(workers)]
         for thread in self._threads:
@@ -201,7 +202,9 @@ class Server:
             with self._output:
                 if not self._gone:
                     self._write(line)
-        except OSError:  # the pipe is closed
+        except OSError as error:
+            if not isinstance(error, BrokenPipeError) and not self._gone:  # who reads it may leave; a full disk may not
+                self.failure = error
             self._gone = True
             self.over.set()
 

@@ -14,6 +14,8 @@ from importlib import metadata
 from pathlib import Path
 from typing import Literal, TypeAlias
 
+from anabranch.files import replace_file
+
 Status: TypeAlias = Literal["ok", "warn", "fail", "none"]
 Version: TypeAlias = tuple[int, ...]
 
@@ -132,7 +134,7 @@ def cache_folder() -> Iterator[Finding]:
     path = where / f"{probe}.object"
     try:
         where.mkdir(mode=0o700, parents=True, exist_ok=True)
-        path.write_bytes(cache.encode(unit))
+        replace_file(path, cache.encode(unit))
         good = cache.read(probe) == unit
         path.unlink()
     except OSError as error:

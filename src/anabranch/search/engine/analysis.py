@@ -47,6 +47,7 @@ class Analysis:
         config: SearchConfig | None = None,
         threads: int | None = 1,
         load: str | os.PathLike[str] | None = None,
+        same_evaluator: bool = False,
     ) -> None:
         check_budget(simulations, visits, seconds)
         state, config = checked_state(state), checked_config(config)
@@ -55,7 +56,7 @@ class Analysis:
         self._root: Root | Reference
         if supported(config):
             searcher = Searcher(state.game, evaluator, config, threads=threads)
-            self._root = searcher.root(state) if load is None else searcher.load(load)
+            self._root = searcher.root(state) if load is None else searcher.load(load, same_evaluator=same_evaluator)
             if load is not None and self._root.state != state:
                 raise UsageError(f"{load} is a search of another position:\n{self._root.state}")
         elif load is not None:

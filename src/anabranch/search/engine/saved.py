@@ -24,7 +24,9 @@ import numpy.typing as npt
 import anabranch
 from anabranch import _native
 from anabranch.errors import DataError, UsageError
-from anabranch.files import replace_file
+from anabranch.evaluate.identity import check_same
+from anabranch.evaluate.identity import identity as evaluator_identity
+from anabranch.files import read_file, replace_file
 from anabranch.game.compiled import CompiledGame
 from anabranch.game.game import Game
 from anabranch.game.state import State
@@ -36,6 +38,7 @@ FORMAT = 3
 MARK = b"sha256:"
 DIGITS = 64
 LARGEST_HEADER = 1_000_000
+LARGEST = 2**37  # bytes of a file: more than 2^32 nodes need
 
 # Columns and their types; the engine knows which lengths go together.
 COLUMNS = {
@@ -99,7 +102,7 @@ def save(root: Root, path: str | os.PathLike[str]) -> Path:
         stream=root.stream,
         root_number=root.root_number,
         config=described(root.searcher.config),
-        evaluator=evaluator_name(root.searcher.evaluator),
+        evaluator=str(evaluator_identity(root.searcher.evaluator)),
         nodes=len(columns["visits"]),
         edges=len(columns["children"]),
     )
@@ -109,17 +112,19 @@ def save(root: Root, path: str | os.PathLike[str]) -> Path:
     return Path(path)
 
 
-def load(searcher: Searcher, path: str | os.PathLike[str], game: Game | None = None) -> Root:
+def load(
+    searcher: Searcher, path: str | os.PathLike[str], game: Game | None = None, same_evaluator: bool = False
+) -> Root:
     """Return the root in a file, made for this searcher: its game (or another instance), evaluator and settings."""
     from anabranch.search.engine.searcher import Root
 
     game = searcher.game if game is None else game
     path = Path(path)
-    columns = unpack(path.read_bytes(), path)
+    columns = unpack(read_file(path, LARGEST), path)
     header = _read_header(columns.pop("header"), path)
     if not isinstance(game, CompiledGame) or header.game != game.name:
         raise DataError(f"{path} is a search of {header.game}, this searcher plays {game.name}")
-    _compare(header, searcher, game, path)
+    _compare(header, searcher, game, path, same_evaluator)
     data = columns.pop("root").tobytes()
     if len(data) != game.state.itemsize:
         raise DataError(f"{path}: a state of {game.name} has {game.state.itemsize} bytes, the root has {len(data)}")
@@ -220,13 +225,6 @@ def described(value: Any) -> Any:
     return {"kind": type(value).__name__, **parts}
 
 
-def evaluator_name(evaluator: Any) -> str:
-    """Return what a file calls an evaluator: with its settings where it has some to show, else its class."""
-    if dataclasses.is_dataclass(evaluator) and not isinstance(evaluator, type):
-        return repr(evaluator)
-    return f"{type(evaluator).__module__}.{type(evaluator).__qualname__}"
-
-
 def _read_header(column: npt.NDArray[Any], path: Path) -> Header:
     if column.size > LARGEST_HEADER:
         raise DataError(f"{path}: the header is too long")
@@ -243,13 +241,18 @@ def _read_header(column: npt.NDArray[Any], path: Path) -> Header:
     return header
 
 
-def _compare(header: Header, searcher: Searcher, game: CompiledGame, path: Path) -> None:
+def _compare(header: Header, searcher: Searcher, game: CompiledGame, path: Path, same_evaluator: bool) -> None:
     """Refuse a file of another instance, evaluator or way of searching, naming what differs."""
     if header.identity != identity(game):
         raise DataError(f"{path} is a search of {header.game} made with other parameters than {game!r}")
-    here = evaluator_name(searcher.evaluator)
-    if header.evaluator != here:
-        raise DataError(f"{path} was searched with {header.evaluator}, this searcher has {here}")
+    check_same(
+        header.evaluator,
+        evaluator_identity(searcher.evaluator),
+        f"{path} was searched with",
+        advice="Load it with that evaluator, or search anew",
+        promised=same_evaluator,
+        promise="same_evaluator=True, or --same-evaluator",
+    )
     there, ours = _flat(header.config), _flat(described(searcher.config))
     for name in sorted(there.keys() | ours.keys()):
         if there.get(name) != ours.get(name):

@@ -27,12 +27,14 @@ from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, TypeAlias, get_args, get_origin, get_type_hints
 
 from anabranch.errors import DataError, UnknownNameError, UsageError
+from anabranch.files import read_file
+from anabranch.search.settings.bounds import DEEPEST, MOST_BYTES, check_json, statements
 from anabranch.search.settings.config import FirstPlay, SearchConfig
 
 Key: TypeAlias = tuple[str, ...]
 Place: TypeAlias = Callable[[Key], str]  # says where a key was written, e.g. "search.toml:3"
 
-LARGEST_FILE = 1_000_000  # bytes
+LARGEST = 10**300  # of a whole number
 KIND = "kind"
 PLAIN = (FirstPlay("parent", 0.0), FirstPlay("reduced", 0.2), FirstPlay("lowest", 0.0))  # need no amount
 
@@ -64,15 +66,10 @@ def from_mapping(
 def from_toml(path: str | os.PathLike[str], *, base: SearchConfig | None = None) -> SearchConfig:
     """Return the settings in a TOML file; errors name the file and the line."""
     path = Path(path)
-    try:
-        with path.open("rb") as file:
-            data = file.read(LARGEST_FILE + 1)
-    except OSError as error:
-        raise UsageError(f"the settings in {path} cannot be read: {error.strerror or error}") from None
-    if len(data) > LARGEST_FILE:
-        raise DataError(f"{path} is too long for a file of settings: more than {LARGEST_FILE} bytes")
+    data = read_file(path, MOST_BYTES)
     try:
         text = data.decode("utf-8")
+        statements(text, str(path))
         given = tomllib.loads(text)
     except UnicodeDecodeError as error:
         line = data[: error.start].count(b"\n") + 1
@@ -85,6 +82,7 @@ def from_toml(path: str | os.PathLike[str], *, base: SearchConfig | None = None)
 def from_json(text: str | bytes, *, base: SearchConfig | None = None) -> SearchConfig:
     """Return the settings in a JSON text."""
     try:
+        check_json(text if isinstance(text, str) else text.decode("utf-8"), "settings")
         given = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise DataError(f"settings that are not JSON: {error}") from None
@@ -102,7 +100,9 @@ def from_pairs(pairs: Sequence[str], *, base: SearchConfig | None = None, flag: 
         name, separator, text = pair.partition("=")
         key = tuple(name.strip().split("."))
         if not separator or not all(key):
-            raise UsageError(f"{flag} {pair!r} is not of the form key=value, e.g. {flag} selector.c_init=2.0")
+            raise UsageError(f"{flag} {_shown(pair)} is not of the form key=value, e.g. {flag} selector.c_init=2.0")
+        if len(key) > DEEPEST:
+            raise UsageError(f"{flag} {_shown(pair)}: no setting has more than {DEEPEST} parts, e.g. selector.c_init")
         try:
             value = json.loads(text)
         except (ValueError, RecursionError):
@@ -131,21 +131,17 @@ def known_settings() -> list[Setting]:
 def line_of(text: str, key: Key) -> int:
     """Return the line of a TOML text on which a key, or the part of it that is there, is written.
 
-    It is the first line that a beginning of the text needs for TOML to find the key in it: no second parser of TOML.
+    It is that of the first statement that a beginning of the text needs for TOML to find the key in it.
     """
-    lines = text.splitlines(keepends=True)
-    while key and not _has(tomllib.loads(text), key):
+    begins, whole = statements(text, "settings"), tomllib.loads(text)
+    while key and not _has(whole, key):
         key = key[:-1]
 
     def written(count: int) -> bool:
-        for end in range(count, len(lines) + 1):  # inside a value over several lines: read on to where it ends
-            try:
-                return _has(tomllib.loads("".join(lines[:end])), key)
-            except tomllib.TOMLDecodeError:
-                continue
-        return True
+        return count == len(begins) or _has(tomllib.loads(text[: begins[count]]), key)
 
-    return min(bisect.bisect_left(range(1, len(lines) + 1), True, key=written) + 1, max(1, len(lines)))
+    first = bisect.bisect_left(range(1, len(begins)), True, key=written)
+    return text.count("\n", 0, begins[first]) + 1
 
 
 # Reading
@@ -226,6 +222,8 @@ def _value(hint: Any, value: Any, base: Any, key: Key, place: Place) -> Any:
     elif int in kinds:
         if isinstance(value, bool) or not isinstance(value, int):
             raise UsageError(_at(place, key) + f"{_dotted(key)} must be a whole number, found {_shown(value)}")
+        if abs(value) > LARGEST:
+            raise UsageError(_at(place, key) + f"{_dotted(key)} is a number of more than 300 digits")
     elif not isinstance(value, str) or value not in get_args(hint):
         raise UnknownNameError(_dotted(key), str(value), get_args(hint), where=place(key))
     return value
@@ -354,5 +352,8 @@ def _dotted(key: Key) -> str:
 
 
 def _shown(value: Any) -> str:
-    text = repr(value)
+    try:
+        text = repr(value)
+    except (ValueError, RecursionError):  # a number of too many digits, lists in lists without end
+        return f"a {type(value).__name__} too large to show"
     return text if len(text) <= 60 else f"{text[:60]}…"

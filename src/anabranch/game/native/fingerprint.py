@@ -23,6 +23,7 @@ import numpy as np
 import anabranch
 from anabranch.game.native.entries import Entry, Layout
 from anabranch.game.native.reachable import Reachable, is_plain
+from anabranch.game.native.whole import whole
 
 _COMPILER = ("compiler.py", "passes.py")  # whoever edits these wants to see what comes of it
 
@@ -65,6 +66,10 @@ def _parts(entries: dict[str, Entry], layout: Layout, reachable: Reachable) -> I
 @cache
 def machine() -> tuple[str, ...]:
     """Return the versions, the way of compiling and the processor that code depends on."""
+    return whole(_machine)
+
+
+def _machine() -> tuple[str, ...]:
     import llvmlite
     import llvmlite.binding as llvm
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Iterable
 from types import FunctionType
@@ -13,12 +14,16 @@ from anabranch.game.native.entries import ENTRIES, Entry, Layout
 from anabranch.game.native.fingerprint import fingerprint
 from anabranch.game.native.reachable import Reachable, verb_function
 from anabranch.game.native.refusals import refuse, refuse_fields
+from anabranch.game.native.whole import Work, whole
 
 if TYPE_CHECKING:
     from anabranch.game.native.loader import Loaded
 
 _memory: dict[str, Loaded] = {}  # by fingerprint; code that was loaded once stays
+_pending: dict[str, Work[Loaded]] = {}  # compilations whose first customer was interrupted, and went
 _lock = threading.RLock()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_pending.clear)  # their threads stay with the parent
 
 
 def load_unit(
@@ -41,16 +46,24 @@ def load_unit(
     reachable = Reachable([*verbs.values(), *functions.values()])
     name = fingerprint(chosen, layout, reachable, built_in)
     with _lock:
+        if name not in _memory and name not in _pending:
+            loaded = whole(lambda: _from_disk(name))
+            if loaded is not None:
+                _memory[name] = loaded
         if name not in _memory:
-            loaded = _from_disk(name)
-            if loaded is None:
+            if name not in _pending:
                 refuse(game, verbs, reachable)
                 if not tried:
                     trial.play(game)
                 for verb, function in verbs.items():
                     refuse_fields(game, verb, function)
-                loaded = _compiled(game, name, chosen, layout, functions, reachable, built_in)
-            _memory[name] = loaded
+                _pending[name] = Work(lambda: _compiled(game, name, chosen, layout, functions, reachable, built_in))
+            work = _pending[name]
+            try:
+                _memory[name] = work.result()
+            finally:
+                if work.finished:
+                    del _pending[name]
         return _memory[name]
 
 

@@ -18,6 +18,7 @@ from tests.compiler_helpers import Small
 import anabranch as ab
 from anabranch.game.native import cache, compiler, loader, unit
 from anabranch.game.native.cache import ObjectCode
+from anabranch.game.native.constants import Constants
 from anabranch.game.native.entries import ENTRIES, Layout
 from anabranch.game.native.fingerprint import fingerprint
 from anabranch.game.native.reachable import Reachable
@@ -206,7 +207,7 @@ def test_code_with_an_unknown_symbol_is_refused_instead_of_ending_the_process():
 def name_of(game, verb="step"):
     function = getattr(type(game), verb)
     made = ENTRIES[verb].make({verb: function})
-    return fingerprint({verb: ENTRIES[verb]}, Layout.of(game), Reachable([function, made]))
+    return fingerprint({verb: ENTRIES[verb]}, Layout.of(game), Constants("game", Reachable([function, made])))
 
 
 FACTOR = 2

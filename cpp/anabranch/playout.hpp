@@ -164,7 +164,10 @@ class Playout {
   [[gnu::always_inline]] void back_up(const Visit& visit, bool nested) {
     Graph& g = c.graph;
     const bool read = !Watched && g.graded && plain_;
-    if (visit.ends_at != kNone) [[unlikely]] propagation.refresh(visit.ends_at);
+    if (visit.ends_at != kNone) [[unlikely]] {
+      if (Watched && nested) read_children(g, g.nodes[visit.ends_at], c.config);  // as below
+      propagation.refresh(visit.ends_at);
+    }
     if constexpr (Watched)
       if (propagation.follows()) follow_leaves(visit, nested);
     for (std::size_t i = visit.repeated; i < path.repeated.size(); ++i)

@@ -241,9 +241,9 @@ def speeds(subject: Subject, cells: Sequence[Cell], terms: Terms) -> None:
 def matches(subject: Subject, cells: Sequence[Cell], terms: Terms) -> None:
     """Fill in the pairs of games that each setting played against "path"."""
     boards = min(BOARDS, terms.games // 2) if subject.seeded else 1
-    for cell in cells[1:]:
-        for seed in range(boards):
-            games = 2 * len(range(seed, terms.games // 2, boards))
+    for seed in range(boards):
+        game, games = subject.game(seed), 2 * len(range(seed, terms.games // 2, boards))
+        for cell in cells[1:]:
             sides = [
                 ab.SearchAgent(
                     seconds=terms.seconds,
@@ -253,9 +253,9 @@ def matches(subject: Subject, cells: Sequence[Cell], terms: Terms) -> None:
                 )
                 for refresh, own in ((cell.refresh, 1), ("path", 2))
             ]
-            match = ab.match(subject.game(seed), *sides, games=games, openings=subject.opening, seed=seed, abreast=1)
+            match = ab.match(game, *sides, games=games, openings=subject.opening, seed=seed, abreast=1)
             cell.pairs += match.pair_scores()
-        measure.log(f"{subject.title}, {cell.refresh}: {cell.points} of {2 * len(cell.pairs)} games")
+            measure.log(f"{subject.title}, {cell.refresh}: {cell.points} of {2 * len(cell.pairs)} games")
 
 
 def study(subject: Subject, terms: Terms) -> list[Cell]:

@@ -15,7 +15,7 @@ class Index {
 
   std::size_t bytes() const { return slots_.bytes(); }
   // What the next insertion takes on top of that: nothing, or a larger table, made while the old one is still there.
-  std::size_t growth() const { return (count_ + 1) * 8 > slots_.size() * 5 ? next_size() * sizeof(Slot) : 0; }
+  std::size_t growth() const { return is_full() ? next_size() * sizeof(Slot) : 0; }
 
   // The node whose state equals the one sought, or kEmpty; `insert` may follow at once then.
   template <class Equals>
@@ -32,17 +32,27 @@ class Index {
   // Add a node that `find` has just not found. `hash_of(node)` gives hashes again when the table grows.
   template <class HashOf>
   void insert(std::uint64_t hash, std::uint32_t node, HashOf&& hash_of) {
-    if ((count_ + 1) * 8 > slots_.size() * 5) [[unlikely]] {
+    if (is_full()) [[unlikely]] {
       grow(node, hash_of);
       place(hash, node);
+      ++count_;
     } else {
-      slots_[free_] = {node, static_cast<std::uint32_t>(hash >> 32)};
+      insert(hash, node);
     }
+  }
+  // The same in two steps: make room, before `find`, and insert, which allocates nothing then.
+  template <class HashOf>
+  void make_room(std::uint32_t nodes, HashOf&& hash_of) {
+    if (is_full()) [[unlikely]] grow(nodes, hash_of);
+  }
+  void insert(std::uint64_t hash, std::uint32_t node) {
+    slots_[free_] = {node, static_cast<std::uint32_t>(hash >> 32)};
     ++count_;
   }
 
-  // Forget the node inserted last. Nothing was placed behind it since, so emptying its slot breaks no chain.
+  // Forget the node inserted last, if it was: memory may have run out before. Nothing was placed behind it since, so emptying its slot breaks no chain.
   void remove(std::uint64_t hash, std::uint32_t node) {
+    if (slots_.size() == 0) return;
     for (std::size_t at = hash & mask_; slots_[at].node != kEmpty; at = (at + 1) & mask_) {
       if (slots_[at].node == node) {
         slots_[at].node = kEmpty;
@@ -60,6 +70,8 @@ class Index {
   struct Slot {
     std::uint32_t node, tag;
   };
+
+  bool is_full() const { return (count_ + 1) * 8 > slots_.size() * 5; }
 
   void place(std::uint64_t hash, std::uint32_t node) {
     std::size_t at = hash & mask_;

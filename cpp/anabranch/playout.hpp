@@ -69,6 +69,7 @@ class Playout {
         }
       } else {
         if (marking_ && path.visits.size() == 1) return false;
+        expect_back();
         back<P>();
         path.phase = path.visits.empty() ? Phase::done : Phase::open;
       }
@@ -85,6 +86,13 @@ class Playout {
     else back_up<P, false>(visit, false);
     path.end_visit();
     if (propagation.follows()) [[unlikely]] follow(nested);
+  }
+
+  // Make sure that backing up takes no memory.
+  void expect_back() {
+    if (!propagation.follows()) [[likely]] return;
+    propagation.expect(c.graph.size());
+    if (changed_.capacity() < 2 * c.graph.size()) changed_.reserve(4 * c.graph.size());
   }
 
   // What counts as the root's visits: Σ N(e), or the completed visits of a chance node.
@@ -127,13 +135,13 @@ class Playout {
           asker.request(at);
           return;
         }
-        node.set(kOnPath);
         path.steps.push({at, kNone});
+        node.set(kOnPath);
         place = select<P>(at);
       } else {
         if (node.kind == Kind::over) return;
-        node.set(kOnPath);
         path.steps.push({at, kNone});
+        node.set(kOnPath);
         if (path.steps.size() > kLongest) [[unlikely]] fail_endless();
         if (node.visits == 0 && g.in_flight(at) == 0 && !c.has_no_room(at) && dice.opens_at_once(node)) {
           open(at);
@@ -272,6 +280,7 @@ class Playout {
 
   // Append an edge to the state in hand: to its node, found or made; frozen where there is no room for one.
   [[gnu::always_inline]] std::uint32_t add_edge(NodeId at, std::uint32_t move, bool room) {
+    c.undo().expect_edge();
     const std::uint32_t place = c.graph.add_edge(at, move, c.position().rewards.data());
     c.undo().edge_added(at);
     c.reaching = {at, place};
@@ -300,12 +309,11 @@ class Playout {
   // up: waves selected before may still be under way, and do not depend on what comes after them.
   void thaw(NodeId at, std::uint32_t place) {
     Graph& g = c.graph;
+    c.undo().thawed(at, place);
     c.reaching = {at, place};
     const bool attached = expander.attach(at, place);
     c.reaching.node = kNone;
-    if (!attached) return;
-    g.edges[g.nodes[at].edges + place].bits |= kFrozen;
-    c.undo().thawed(at, place);
+    if (attached) g.edges[g.nodes[at].edges + place].bits |= kFrozen;
   }
 
   // Make the first children of a chance node, all outcomes or several draws, and request evaluations of the decisions.

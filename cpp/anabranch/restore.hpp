@@ -289,7 +289,7 @@ class Restore {
 
   void leave_free_blocks() {
     for (std::size_t k = 0; k < s_.free.size(); ++k)
-      for (std::uint32_t i = 0; i < s_.free[k]; ++i) g_.free_blocks()[k].push_back(g_.add_block(k));
+      for (std::uint32_t i = 0; i < s_.free[k]; ++i) g_.free_block(k, g_.add_block(k));
   }
 
   Search& search_;

@@ -44,12 +44,12 @@ class Settler {
   void recall(NodeId id, const KeptEvaluations& kept, std::uint32_t entry) {
     Graph& g = c.graph;
     set_evaluation(id, kept.evaluation(entry));
-    const std::vector<float>& priors = kept.priors(entry);
-    if (!priors.empty()) {
+    const std::size_t count = kept.prior_count(entry);
+    if (count > 0) {
       Node& node = g.nodes[id];
-      node.rows = g.add_choices(priors.size());
-      std::copy(priors.begin(), priors.end(), &g.priors[node.rows]);
-      if (node.acting == 1) node.choices = static_cast<std::uint32_t>(priors.size());
+      node.rows = g.add_choices(count);
+      std::copy_n(kept.priors(entry), count, &g.priors[node.rows]);
+      if (node.acting == 1) node.choices = static_cast<std::uint32_t>(count);
     }
     g.nodes[id].visits = 1;
   }
@@ -81,11 +81,10 @@ class Settler {
  private:
   void set_evaluation(NodeId id, const double* values) {
     Node& node = c.graph.nodes[id];
+    if (!node.is(kPending) && !c.undo().made(id)) c.undo().asked(id);
     if (node.is(kPending)) {
       node.clear(kPending);
       if (c.config.marks()) --c.awaited;
-    } else if (!c.undo().made(id)) {
-      c.undo().asked(id);
     }
     std::copy_n(values, c.graph.players, c.graph.mean(id));
     std::copy_n(values, c.graph.players, c.graph.evaluation(id));

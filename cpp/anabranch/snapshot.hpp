@@ -104,7 +104,7 @@ class Snapshots {
     s.high = g.high;
     // After playouts that were undone there may be more unused blocks than growth alone leaves: those are not kept.
     for (std::size_t k = 0; k < s.free.size(); ++k) {
-      s.free[k] = static_cast<std::uint32_t>(std::min(g.free_blocks()[k].size(), slots >> k));
+      s.free[k] = static_cast<std::uint32_t>(std::min(g.free_blocks(k), slots >> k));
       slots -= std::size_t{s.free[k]} << k;
     }
     return s;

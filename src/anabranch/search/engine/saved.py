@@ -125,6 +125,8 @@ def load(
     header = _read_header(columns.pop("header"), path)
     if not isinstance(game, CompiledGame) or header.game != game.name:
         raise DataError(f"{path} is a search of {header.game}, this searcher plays {game.name}")
+    if game is not searcher.game:
+        searcher.check_instance(game)
     _compare(header, searcher, game, path, same_evaluator)
     data = columns.pop("root").tobytes()
     if len(data) != game.state.itemsize:

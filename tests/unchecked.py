@@ -163,6 +163,7 @@ HARMLESS = (
     *("a[m]", "put(a, m)", "c[m]", "c[:, m]", "add(a, m)", "a[w > 1]"),
     *("np.diag(c, i)", "np.partition(a, i)", "np.argpartition(a, i)", "np.insert(a, x, 7)", "np.select([y > 1], [z])"),
     *("np.split(a, n)[0]", "np.hsplit(c, n)[0]", "np.vsplit(c, n)[0]", "np.dsplit(d, n)[0]"),
+    "np.trace(s, i)",
     *("np.array_split(c, n)[0]", "np.linalg.norm(c[:, :n] * 1.0, i)", "np.polynomial.polynomial.polyint(y * 1.0, n)"),
     *("'a b c'.split(' ', n)[0]", "'aaa'.replace('a', 'b', n)", r"'a\tb'.expandtabs(n)"),
     *("np.polynomial.polynomial.polyval(y * 1.0, z * 1.0)", "np.kaiser(n, 1.0)", "np.diff(y, n=n)", "walk(y, z)"),

@@ -42,14 +42,11 @@ inline double child_value(const Graph& g, EdgeId e, std::size_t player, double d
   return (others * known + times * (reward + discount * config.repetition)) / edge.visits;
 }
 
-// Bring q(e) up to date for all players. A frozen outcome that was given a child keeps its value until the child has one.
+// Bring q(e) up to date for all players. A frozen outcome that was given a child keeps its value until a visit is counted.
 template <std::size_t P = 0>
 [[gnu::always_inline]] inline void read_child(Graph& g, EdgeId e, double discount, const Config& config) {
   Edge& edge = g.edge<P>(e);
-  if (edge.is(kFrozen)) [[unlikely]] {
-    if (g.node<P>(edge.child).visits == 0) return;
-    edge.bits &= ~kFrozen;
-  }
+  if (edge.is(kFrozen)) [[unlikely]] return;
   const std::size_t players = P ? P : g.players;
   double* q = doubles_of(&edge);
   if (g.repeats.kept()) [[unlikely]] {

@@ -180,10 +180,10 @@ class Playout {
       if (step.place != kNone) [[likely]] {
         const EdgeId e = node.edges + step.place;
         Edge& edge = g.edge<P>(e);
-        ++edge.visits;
+        count<P>(g, edge);
         if (edge.child != kNone) read_child<P>(g, e, discount_of(node, c.config), c.config);
       } else {
-        for (std::size_t d = visit.drawn; d < path.drawn.size(); ++d) ++g.edges[node.edges + path.drawn[d]].visits;
+        for (std::size_t d = visit.drawn; d < path.drawn.size(); ++d) count<P>(g, g.edges[node.edges + path.drawn[d]]);
         read_children(g, node, c.config);
       }
       if constexpr (Watched)  // what another path of the wave has opened and not backed up was never read
@@ -196,6 +196,13 @@ class Playout {
         if (c.config.refresh == Refresh::parents)
           propagation.refresh_parents(step.node, i - 1 > visit.path ? path.steps[i - 2].node : kNone, nested);
     }
+  }
+
+  // What was frozen before an edge was given a child ends with the first visit to this child, if it is known.
+  template <std::size_t P>
+  [[gnu::always_inline]] static void count(Graph& g, Edge& edge) {
+    ++edge.visits;
+    if (edge.is(kFrozen) && edge.child != kNone && g.node<P>(edge.child).visits > 0) [[unlikely]] edge.bits &= ~kFrozen;
   }
 
   template <std::size_t P>
@@ -278,7 +285,7 @@ class Playout {
     const Node& node = c.graph.nodes[at];
     const bool room = number == 0 || dice.widens(node, number);
     const std::uint32_t place = dice.place_of(node, outcome);
-    if (place != kNone && !(c.graph.edges[node.edges + place].child == kNone && room)) return place;
+    if (place != kNone && !(gives_child(c.graph, node.edges + place) && room)) return place;
     if (place == kNone && c.has_no_room(at)) return kNone;
     expander.step(at, outcome);
     if (place == kNone) return add_edge(at, outcome, room);
@@ -286,16 +293,19 @@ class Playout {
     return place;
   }
 
-  // Give a frozen edge the node of the state in hand, if there is room; it keeps its value until the child has one.
+  // Whether a frozen edge may get a child: nobody is under way to its frozen value.
+  static bool gives_child(const Graph& g, EdgeId e) { return g.edges[e].child == kNone && g.edge_in_flight(e) == 0; }
+
+  // Give a frozen edge the node of the state in hand, if there is room. It keeps its value until a visit through it is backed
+  // up: waves selected before may still be under way, and do not depend on what comes after them.
   void thaw(NodeId at, std::uint32_t place) {
     Graph& g = c.graph;
-    const std::vector<double> frozen(g.value(g.nodes[at].edges + place), g.value(g.nodes[at].edges + place) + g.players);
     c.reaching = {at, place};
     const bool attached = expander.attach(at, place);
     c.reaching.node = kNone;
     if (!attached) return;
     g.edges[g.nodes[at].edges + place].bits |= kFrozen;
-    c.undo().thawed(g, at, place, frozen);
+    c.undo().thawed(at, place);
   }
 
   // Make the first children of a chance node, all outcomes or several draws, and request evaluations of the decisions.

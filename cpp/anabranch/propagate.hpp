@@ -63,6 +63,7 @@ class Propagation {
         if (refresh_anew(*id, nested)) c.graph.nodes[*id].set(kChanged);
       }
     }
+    if (!acyclic_) read_again();
     for (const NodeId id : order_) c.graph.nodes[id].clear(kMet | kChanged);
   }
 
@@ -74,6 +75,7 @@ class Propagation {
       c.graph.nodes[id].clear(kMet);
       refresh_anew(id, false);
     }
+    if (!acyclic_) read_again();
   }
 
  private:
@@ -92,6 +94,12 @@ class Propagation {
     before_.assign(g.mean(id), g.mean(id) + g.players);
     refresh_read(id, node);
     return !std::equal(before_.begin(), before_.end(), g.mean(id));
+  }
+
+  // Where a cycle closes, a child was refreshed after the node that read it.
+  void read_again() {
+    for (const NodeId id : order_)
+      if (c.graph.nodes[id].visits > 0) read_children(c.graph, c.graph.nodes[id], c.config);
   }
 
   bool child_changed(const Node& node) const {

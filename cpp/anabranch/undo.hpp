@@ -40,10 +40,9 @@ class Undo {
     more_ = true;
     asked_.push_back(id);
   }
-  void thawed(const Graph& g, NodeId id, std::uint32_t place, const std::vector<double>& frozen) {
+  void thawed(NodeId id, std::uint32_t place) {
     more_ = true;
     thawed_.emplace_back(id, place);
-    thawed_values_.insert(thawed_values_.end(), frozen.begin(), frozen.begin() + static_cast<std::ptrdiff_t>(g.players));
   }
   // All that a refresh, a count of visits or a selector's learning may change of a node.
   __attribute__((noinline, cold)) void remember(const Graph& g, NodeId id) {
@@ -89,11 +88,10 @@ class Undo {
       for (std::size_t i = 0; i < 2 * g.players; ++i) g.mean(id)[i] = 0.0;
     }
     for (std::size_t i = added_.size(); i > 0; --i) g.remove_edge(added_[i - 1]);
-    for (std::size_t i = 0; i < thawed_.size(); ++i) {
-      const EdgeId e = g.nodes[thawed_[i].first].edges + thawed_[i].second;
-      g.edges[e].child = kNone;
-      g.edges[e].bits = (g.edges[e].bits & kNoReward) | kFrozen;
-      for (std::size_t p = 0; p < g.players; ++p) g.value(e)[p] = thawed_values_[i * g.players + p];
+    for (const auto& [id, place] : thawed_) {  // their values are as they were: a visit that changed one was remembered
+      Edge& edge = g.edges[g.nodes[id].edges + place];
+      edge.child = kNone;
+      edge.bits = (edge.bits & kNoReward) | kFrozen;
     }
     while (g.size() > first_node_) {
       forget(static_cast<NodeId>(g.size() - 1));
@@ -136,7 +134,6 @@ class Undo {
     more_ = false;
     asked_.clear();
     thawed_.clear();
-    thawed_values_.clear();
     before_.clear();
     low_.clear();
     high_.clear();
@@ -147,7 +144,7 @@ class Undo {
   Column<NodeId> added_;              // owners of new edges, in order
   std::vector<NodeId> asked_;
   std::vector<std::pair<NodeId, std::uint32_t>> thawed_;
-  std::vector<double> thawed_values_, low_, high_;
+  std::vector<double> low_, high_;
   std::vector<Before> before_;
   bool more_ = false;  // whether something was announced that most waves never announce
 };

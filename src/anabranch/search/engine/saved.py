@@ -53,6 +53,7 @@ COLUMNS = {
     "children": "<u4",
     "moves": "<u4",
     "edge_values": "<f8",
+    "frozen": "|u1",
     "low": "<f8",
     "high": "<f8",
     "free": "<u4",

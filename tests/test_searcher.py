@@ -1105,7 +1105,7 @@ def test_searches_are_collected_with_what_they_know():
 
 
 def test_columns_show_edges_that_nodes_have_and_no_others(tmp_path):
-    """Blocks of edges grow and move; what they leave behind is nobody's. Neither kept, cut nor loaded graphs show it."""
+    """Blocks of edges grow and move; what they leave behind is nobody's. Neither kept nor loaded graphs show it."""
     searcher = ab.Searcher(GAME, ab.Rollout(), threads=1)
     root = searcher.root(GAME.start())
     searcher.run(root, simulations=500)
@@ -1169,7 +1169,9 @@ import resource, numpy as np, anabranch as ab
 game = ab.games.load("connect_four")
 kind = {kind!r}
 roots = 1 if kind == "team" else 64
-evaluator = ab.Rollout(count=8 if kind == "team" else 1) if kind != "asked" else lambda batch: (None, np.zeros((len(batch), 2)))
+evaluator = ab.Rollout(count=8 if kind == "team" else 1)
+if kind == "asked":
+    evaluator = lambda batch: (None, np.zeros((len(batch), 2)))
 def searched(threads, depth):
     searcher = ab.Searcher(game, evaluator, ab.SearchConfig(depth=depth), threads=threads)
     made = [searcher.root(game.start(), stream=number) for number in range(roots)]

@@ -168,7 +168,8 @@ class Searcher:
         differing = [name for name in ours if ours[name] != others[name]]
         if differing:
             raise UsageError(
-                f"this searcher plays {self.game!r}, the state is of {game!r}, with other sizes ({', '.join(differing)}); "
+                f"this searcher plays {self.game!r}, the state is of {game!r}, with other sizes "
+                f"({', '.join(differing)}); "
                 f"the states of all roots make one batch, so make a searcher for each size"
             )
 

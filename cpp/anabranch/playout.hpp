@@ -69,7 +69,6 @@ class Playout {
         }
       } else {
         if (marking_ && path.visits.size() == 1) return false;
-        expect_back();
         back<P>();
         path.phase = path.visits.empty() ? Phase::done : Phase::open;
       }
@@ -188,8 +187,7 @@ class Playout {
       if (step.place != kNone) [[likely]] {
         const EdgeId e = node.edges + step.place;
         Edge& edge = g.edge<P>(e);
-        count<P>(g, edge);
-        if (edge.child != kNone) read_child<P>(g, e, discount_of(node, c.config), c.config);
+        if (count<P>(g, edge)) [[likely]] read_known<P>(g, e, edge, discount_of(node, c.config), c.config);
       } else {
         for (std::size_t d = visit.drawn; d < path.drawn.size(); ++d) count<P>(g, g.edges[node.edges + path.drawn[d]]);
         read_children(g, node, c.config);
@@ -206,15 +204,20 @@ class Playout {
     }
   }
 
-  // What was frozen before an edge was given a child ends with the first visit to this child, if it is known.
+  // Count a visit; whether the edge has the value of a child, not a frozen one. What was frozen before the edge was given a
+  // child ends with the first visit to this child, if it is known.
   template <std::size_t P>
-  [[gnu::always_inline]] static void count(Graph& g, Edge& edge) {
+  [[gnu::always_inline]] static bool count(Graph& g, Edge& edge) {
     ++edge.visits;
-    if (edge.is(kFrozen) && edge.child != kNone && g.node<P>(edge.child).visits > 0) [[unlikely]] edge.bits &= ~kFrozen;
+    if (!edge.is(kFrozen)) [[likely]] return true;
+    if (edge.child == kNone || g.node<P>(edge.child).visits == 0) return false;
+    edge.bits &= ~kFrozen;
+    return true;
   }
 
   template <std::size_t P>
   __attribute__((noinline)) void back_watched(const Visit& visit, bool nested) {
+    expect_back();
     if (nested) remember(visit);
     back_up<P, true>(visit, nested);
   }

@@ -32,8 +32,8 @@ class Undo {
   bool made(NodeId id) const { return id >= first_node_; }
 
   // Announced as they happen:
-  void edge_added(NodeId owner) { added_.push(owner); }  // which takes no memory after
   void expect_edge() { added_.reserve(added_.size() + 1); }
+  void edge_added(NodeId owner) { added_.append(owner); }
   void answers_begin(const Graph& g) {
     if (first_row_ == SIZE_MAX) first_row_ = g.choice_rows();
   }

@@ -10,7 +10,9 @@ import dataclasses
 import inspect
 import json
 import re
+import sys
 from pathlib import Path
+from types import BuiltinFunctionType, FunctionType
 from typing import Any
 
 from anabranch.errors import DataError, UnknownNameError, UsageError
@@ -55,10 +57,24 @@ def load(text: str, game: Game | None = None) -> Evaluator:
     if found is None:
         known = [key for key, value in vars(module).items() if hasattr(value, "evaluate") or _is_function(value)]
         raise UnknownNameError(f"evaluator in {where}", member, known)
+    _refuse_others(text, found)
     made = as_evaluator(_made(text, found) if isinstance(found, type) else found)
     if mark and not identity(made).text.endswith(f":sha256={mark}"):
         raise DataError(f"{text} is another evaluator than the one named: it is {identity(made)}, not :sha256={mark}")
     return made
+
+
+def _refuse_others(text: str, found: Any) -> None:
+    """Refuse what cannot be an evaluator: functions and classes of Python itself, functions of no or many things."""
+    what = "an evaluator is a function of a batch that returns (logits, values), or has evaluate(batch)"
+    home = found.__module__ if isinstance(found, (type, FunctionType, BuiltinFunctionType)) else ""
+    if str(home).partition(".")[0] in sys.stdlib_module_names - {"__main__"}:
+        raise UsageError(f"{text} is Python's own {home}.{found.__qualname__}; {what}")
+    if isinstance(found, FunctionType):
+        try:
+            inspect.signature(found).bind(None)
+        except TypeError as error:
+            raise UsageError(f"{text} cannot be called with a batch alone ({error}); {what}") from None
 
 
 def _made(text: str, kind: type) -> Any:

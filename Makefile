@@ -98,7 +98,7 @@ bench-native: install-dev
 	$(CMAKE) --build build/benchmarks
 
 # What waves, depth and kept graphs cost and gain. Each script takes --write, which puts its table into docs/waves.md.
-WAVES := wave_strength reuse wave_speed network_overhead batched_speed
+WAVES := wave_strength reuse wave_speed network_overhead batched_speed self_play_speed
 bench-waves: install-dev peers
 	$(BIN)/python benchmarks/run_all.py $(WAVES)
 

@@ -36,10 +36,11 @@ def rows() -> list[measure.Row]:
         measure.log("instructions: valgrind or build/benchmarks/search_benchmark is missing; skipped")
         return []
     lines = []
-    for kind in ("uniform", "rollout"):
+    for kind in ("uniform", "rollout", "simultaneous"):
         few, many = (instructions(kind, SIMULATIONS, repeats) for repeats in (FEW, MANY))
         each = (many - few) / ((MANY - FEW) * SIMULATIONS)
-        name = f"instructions per simulation, connect four, {kind}"
+        game = "a simple PyRat" if kind == "simultaneous" else f"connect four, {kind}"
+        name = f"instructions per simulation, {game}"
         lines.append(
             measure.Row(name, each, unit="instructions", note=f"C++ rules, {SIMULATIONS} simulations a search")
         )

@@ -1,4 +1,4 @@
-"""Tables into docs/waves.md, between `<!-- name:begin -->` and `<!-- name:end -->`."""
+"""Tables into docs/waves.md, or another page, between `<!-- name:begin -->` and `<!-- name:end -->`."""
 
 from __future__ import annotations
 

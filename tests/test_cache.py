@@ -18,6 +18,7 @@ from tests.compiler_helpers import Small
 import anabranch as ab
 from anabranch.game.native import cache, compiler, loader, unit
 from anabranch.game.native.cache import ObjectCode
+from anabranch.game.native.constants import Constants
 from anabranch.game.native.entries import ENTRIES, Layout
 from anabranch.game.native.fingerprint import fingerprint
 from anabranch.game.native.reachable import Reachable
@@ -143,6 +144,35 @@ def test_a_folder_that_cannot_be_written_to_costs_one_warning(compilations, monk
     assert len(compilations) == 2
 
 
+@pytest.mark.parametrize("home", [None, "here"])
+def test_whoever_has_no_home_has_no_cache_and_one_warning(compilations, monkeypatch, tmp_path, home):
+    """A container's user is in no list of users. Nothing is kept in the current folder: code is loaded from there."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("ANABRANCH_CACHE", "XDG_CACHE_HOME", "LOCALAPPDATA", "HOME", "USERPROFILE"):
+        monkeypatch.delenv(name, raising=False)
+    if home is None:
+        monkeypatch.setattr(os.path, "expanduser", lambda path: path)  # what it does for such a user
+    else:
+        monkeypatch.setenv("HOME", home)
+    with pytest.warns(RuntimeWarning, match=r"no home folder.*; set ANABRANCH_CACHE to a folder that can be written"):
+        assert play(Small()).ply == 1
+    restart()
+    assert play(Small()).ply == 1
+    assert len(compilations) == 2
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_cache_folder_of_the_system_is_absolute_or_ignored(monkeypatch, tmp_path):
+    """As the XDG specification wants it."""
+    monkeypatch.delenv("ANABRANCH_CACHE")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setattr(sys, "platform", "linux")
+    monkeypatch.setenv("XDG_CACHE_HOME", "relative")
+    assert cache.folder() == tmp_path / ".cache" / "anabranch"
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "other"))
+    assert cache.folder() == tmp_path / "other" / "anabranch"
+
+
 def test_the_folder_is_bounded_and_what_was_used_last_stays(compilations, monkeypatch, tmp_path):
     monkeypatch.setattr(cache, "LIMIT", 3000)
     kept = ObjectCode({}, (), bytes(900))
@@ -177,7 +207,7 @@ def test_code_with_an_unknown_symbol_is_refused_instead_of_ending_the_process():
 def name_of(game, verb="step"):
     function = getattr(type(game), verb)
     made = ENTRIES[verb].make({verb: function})
-    return fingerprint({verb: ENTRIES[verb]}, Layout.of(game), Reachable([function, made]))
+    return fingerprint({verb: ENTRIES[verb]}, Layout.of(game), Constants("game", Reachable([function, made])))
 
 
 FACTOR = 2

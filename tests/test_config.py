@@ -57,6 +57,7 @@ def test_every_setting_explains_itself(part):
         *[(ab.Puct, name, bad) for name in ("c_init", "c_log", "c_off") for bad in (math.nan, math.inf, "1")],
         *[(part, "first_play", bad) for part in (ab.Puct, ab.Ucb1) for bad in (0.2, None)],
         *[(ab.FirstPlay, "amount", bad) for bad in (math.nan, -math.inf)],
+        (ab.SearchConfig, "sweep_every", 0),
         *[(ab.SearchConfig, "max_nodes", 0), (ab.SearchConfig, "max_bytes", 0)],
     ],
 )

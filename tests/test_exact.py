@@ -28,7 +28,7 @@ def random_game(seed: int, **options: Any) -> RandomGame:
 
 
 def by_recursion(state: ab.State) -> list[float]:
-    """The recursion of MODEL §1 again, along every path, merging nothing; matrix games by our own simplex method."""
+    """The recursion of docs/model.md section 1 again, along every path, merging nothing; matrix games by simplex."""
     players, discount = state.game.players, state.game.discount
     if state.over:
         return [0.0] * players

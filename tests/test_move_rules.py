@@ -53,7 +53,7 @@ def test_on_a_tree_the_variance_is_that_of_all_values_met(seed):
 
 
 def second_moment(node: Node, player: int, known: dict[Node, float]) -> float:
-    """M2 as MODEL section 8 writes it, by recursion."""
+    """M2 as docs/model.md section 8 writes it, by recursion."""
     if node.kind is Kind.OVER or node.visits == 0:
         return 0.0
     if node not in known:

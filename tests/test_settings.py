@@ -44,6 +44,7 @@ RANGES: dict[str, Any] = {
     "PlayoutCap.chance": some.floats(0, 1),  # not the part of that name
     "width": some.integers(1, 65_536),
     "depth": some.integers(1, 16),
+    "sweep_every": some.integers(1, 10**9),
     "max_nodes": some.none() | some.integers(1, 10**9),
     "max_bytes": some.none() | some.integers(65_536, 10**12),
     "seed": some.integers(-(2**70), 2**70),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import numpy as np
 import pytest
 from tests.networks import Network
 from tests.test_benchmarks import load
@@ -93,6 +94,39 @@ def test_speed_has_a_line_for_every_width_and_depth(monkeypatch):
     assert len(speed.markdown(lines).splitlines()) == 2 + len(speed.WIDTHS)
 
 
+@pytest.mark.parametrize("name", ["pyrat", "random_game"])
+def test_staleness_finds_nodes_that_a_refresh_would_change(name):
+    """Some where only the path is refreshed; none, where all ancestors are; the sample is of the size asked for."""
+    staleness = load("staleness")
+    [subject] = [each for each in staleness.SUBJECTS if each.name == name]
+    state = staleness.walked(subject.game(3, **subject.late), 1, np.random.default_rng(3))
+    found = {}
+    for refresh in staleness.REFRESH:
+        result = staleness.searched(state, refresh, 450, seed=1, evaluator="rollout")
+        changes = staleness.changes(result.graph, 60, np.random.default_rng(1))
+        assert len(changes) == 60
+        found[refresh] = sum(change > staleness.STALE for change in changes)
+    assert found["path"] > found["ancestors"] == 0
+    assert found["path"] > found["sweep"] > 0  # the last sweep is fifty playouts ago
+
+
+def test_staleness_asks_all_questions_of_every_setting(tmp_path, monkeypatch, capsys):
+    staleness = load("staleness")
+    page = tmp_path / "page.md"
+    page.write_text("<!-- staleness:begin -->\n<!-- staleness:end -->\n")
+    monkeypatch.setattr(staleness, "OPTIONS", page)
+    monkeypatch.setattr(staleness, "SUBJECTS", (staleness.Subject("small", "tic_tac_toe", plies=1, opening=2),))
+    tiny = {"playouts": 60, "long": 120, "late-playouts": 30, "positions": 2, "seeds": 1, "searches": 1, "sample": 9}
+    asked = [word for name, number in tiny.items() for word in (f"--{name}", str(number))]
+    table = staleness.main([*asked, "--rounds", "1", "--games", "2", "--seconds", "0.001", "--write"])
+    assert [cell.refresh for cell in table["small"]] == list(staleness.REFRESH)
+    assert [len(cell.pairs) for cell in table["small"]] == [0, 1, 1, 1]
+    assert all(0.0 < cell.error < 2.0 and cell.ratio > 0.0 for cell in table["small"])
+    assert page.read_text().count("| small |") == len(rows(tmp_path, "staleness")) == 4
+    staleness.main([*asked, "--rounds", "1", "--games", "0", "--evaluator", "uniform", "--only", "tic_tac_toe"])
+    assert [row["details"]["pairs"] for row in rows(tmp_path, "staleness")] == [[]] * 4
+
+
 @pytest.mark.parametrize("logits", ["none", "zeros"])
 def test_an_evaluator_that_does_nothing_is_asked_by_every_tree(logits):
     question = load("peers.questions").Question("batch", "connect_four", "uniform", 6, 3)
@@ -115,3 +149,5 @@ def test_the_page_has_a_place_for_every_table():
     text = load("pages").PAGE.read_text(encoding="utf-8")
     for name in ("strength", "speed", "overhead", "batched", "reuse"):
         assert text.count(f"<!-- {name}:begin -->") == text.count(f"<!-- {name}:end -->") == 1
+    text = load("staleness").OPTIONS.read_text(encoding="utf-8")
+    assert text.count("<!-- staleness:begin -->") == text.count("<!-- staleness:end -->") == 1

@@ -111,6 +111,9 @@ def spelled(reference: ab.Reference) -> list[Any]:
             for edge in node.edges.values()
         ]
         facts = [
+            [numbers[parent] for parent in node.parents],
+            [[list(row) for row in rows] for rows in (node.regrets, node.sums, node.current)],
+            node.solved_at,
             node.key,
             node.visits,
             node.completed,

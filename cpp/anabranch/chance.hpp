@@ -1,4 +1,4 @@
-// Chance nodes: which outcome the k-th visit draws, and what an outcome's edge leads to (MODEL section 6).
+// Chance nodes: which outcome the k-th visit draws, and what an outcome's edge leads to (docs/model.md section 6).
 #pragma once
 
 #include <algorithm>

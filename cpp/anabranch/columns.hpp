@@ -69,10 +69,6 @@ struct Rows : Column<T> {
   const T* row(std::size_t index) const { return this->data() + index * width; }
 
   void add_rows(std::size_t count) { this->fill(count * width, first); }
-  void add_row() {
-    if (width == 1) [[likely]] (*this)[this->extend(1)] = first;
-    else if (width > 0) add_rows(1);
-  }
   void clear_row(std::size_t index) {
     for (std::size_t i = 0; i < width; ++i) row(index)[i] = first;
   }

@@ -170,11 +170,14 @@ class Forest {
   enum class After : std::uint8_t { rests, asks, goes_on };
 
   // Let every root search on until it asks or has reached its goal, or for so many waves: they may go on for long without a
-  // question. On as many threads as a team has (nullptr: this one). If a game failed, the failure of the first root that
+  // question. `before(root)` is called first. On as many threads as a team has (nullptr: this one). If a game failed, the failure of the first root that
   // failed is thrown.
-  static std::vector<After> gather(const std::vector<Search*>& roots, const std::vector<std::uint64_t>& goals, bool late, Team* team) {
+  template <class Before>
+  static std::vector<After> gather(const std::vector<Search*>& roots, const std::vector<std::uint64_t>& goals, bool late, Team* team,
+                                   const Before& before) {
     std::vector<After> after(roots.size(), After::rests);
     each(roots, team, [&](std::size_t i) {
+      before(i);
       std::uint32_t waves = kLongTurn;
       const auto more = [&] { return waves-- > 0; };
       Search& root = *roots[i];

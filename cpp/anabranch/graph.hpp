@@ -8,7 +8,7 @@
 // selection touches a node and its block, and mostly nothing else. What fewer playouts need lies in the columns that
 // columns.hpp declares.
 //
-// Only the thread that owns the graph may touch it. The invariants are those of MODEL section 2; `Graph.check` in Python
+// Only the thread that owns the graph may touch it. The invariants are those of docs/model.md section 2; `Graph.check` in Python
 // (src/anabranch/search/engine/graph.py) tests them.
 #pragma once
 
@@ -23,89 +23,12 @@
 #include "anabranch/columns.hpp"
 #include "anabranch/config.hpp"
 #include "anabranch/index.hpp"
+#include "anabranch/node.hpp"
 #include "anabranch/rules.hpp"
 #include "anabranch/states.hpp"
 #include "anabranch/tables.hpp"
 
 namespace anabranch {
-
-using NodeId = std::uint32_t;
-using EdgeId = std::uint32_t;
-
-enum class Kind : std::uint8_t { over, chance, decision };
-
-// Flags of nodes.
-inline constexpr std::uint16_t kOnPath = 1;       // in the path being walked
-inline constexpr std::uint16_t kManyParents = 2;  // all edges into it carry kShared
-inline constexpr std::uint16_t kExact = 4;        // a chance node whose outcomes were all enumerated
-inline constexpr std::uint16_t kSharedEdges = 8;  // some of its edges carry kShared
-inline constexpr std::uint16_t kTwinEdges = 16;   // two of its edges lead to one child
-inline constexpr std::uint16_t kPending = 32;     // asked about, but not answered yet
-inline constexpr std::uint16_t kMarked = 64;      // visits in flight walk through it
-inline constexpr std::uint16_t kRuled = 128;      // a root with a rule of its own (root.hpp)
-inline constexpr std::uint16_t kMet = 256;        // met by the walk over ancestors (propagate.hpp)
-inline constexpr std::uint16_t kChanged = 512;    // its Q changed in that walk
-// Flags of edges, in the two highest bits of `Edge::bits`.
-inline constexpr std::uint32_t kShared = 1u << 30;  // the child has another parent: q(e) may be stale
-inline constexpr std::uint32_t kFrozen = 1u << 31;  // q(e) is the frozen value: no child, or one not evaluated yet
-inline constexpr std::uint32_t kNoReward = kShared - 1;
-
-struct Node {  // then Q and U of all players
-  std::uint32_t visits = 0;      // N(n)
-  std::uint32_t edges = 0;       // the first edge of its block
-  std::uint32_t edge_count = 0;  // how many edges it has
-  std::uint32_t choices = 0;     // one acting player: how many choices; several: a joint table; chance: a list of outcomes
-  std::uint32_t rows = kNone;    // its first row of choice columns, kNone if all choices are equally likely
-  std::uint32_t level = 0;       // how many edges the first way to it has
-  std::uint16_t flags = 0;
-  Kind kind = Kind::over;
-  std::uint8_t mover = 0;       // the acting player, if there is one
-  std::uint8_t acting = 0;      // how many players act
-  std::uint8_t size_class = 0;  // of its block, which holds 2^(size_class − 1) edges; 0: it has none
-
-  std::uint32_t room() const { return (1u << size_class) >> 1; }
-  bool is(std::uint16_t flag) const { return flags & flag; }
-  void set(std::uint16_t flag) { flags = static_cast<std::uint16_t>(flags | flag); }
-  void clear(std::uint16_t flag) { flags = static_cast<std::uint16_t>(flags & ~flag); }
-};
-static_assert(sizeof(Node) == 32);
-
-struct Edge {  // then q(e) of all players
-  NodeId child;          // kNone if frozen
-  std::uint32_t move;    // the choice; several acting: choices packed as bits; chance: the outcome's place in the list
-  std::uint32_t visits;  // N(e)
-  std::uint32_t bits;    // a row of `rewards`, kNoReward where all are 0; and flags
-
-  std::uint32_t reward() const { return bits & kNoReward; }
-  bool is(std::uint32_t flag) const { return bits & flag; }
-};
-
-// The edges of a node, in creation order.
-class EdgeIds {
- public:
-  explicit EdgeIds(const Node& node) : first_(node.edges), end_(node.edges + node.edge_count) {}
-
-  struct Iterator {
-    EdgeId at;
-    EdgeId operator*() const { return at; }
-    Iterator& operator++() {
-      ++at;
-      return *this;
-    }
-    bool operator!=(const Iterator& other) const { return at != other.at; }
-  };
-  Iterator begin() const { return {first_}; }
-  Iterator end() const { return {end_}; }
-
- private:
-  EdgeId first_, end_;
-};
-
-// A parent of a child, in the ring of all its parents.
-struct ParentLink {
-  NodeId parent, child;
-  std::uint32_t next, before;  // the first one after the last; the last one when this was added
-};
 
 class Graph {
  public:
@@ -122,6 +45,10 @@ class Graph {
     ANABRANCH_EDGE_COLUMNS(ANABRANCH_DECLARE)
     ANABRANCH_CHOICE_COLUMNS(ANABRANCH_DECLARE)
 #undef ANABRANCH_DECLARE
+    std::size_t node_columns = 0, edge_columns = 0;
+    each_node_column([&](const auto&) { ++node_columns; });
+    each_edge_column([&](const auto&) { ++edge_columns; });
+    few_columns_ = node_columns == 2 && edge_columns == 0;
     edges.reserve_rows(1);  // so that a node without edges has a place where they would be
     low.assign(players, std::numeric_limits<double>::infinity());
     high.assign(players, -std::numeric_limits<double>::infinity());
@@ -233,10 +160,13 @@ class Graph {
     nodes[id] = made;
     double* value = nodes.doubles(id);
     for (std::size_t i = 0; i < 2 * players; ++i) value[i] = 0.0;
-#define ANABRANCH_ADD(column, ...) column.add_row();
-    ANABRANCH_NODE_COLUMNS(ANABRANCH_ADD)
-#undef ANABRANCH_ADD
-    key[id] = hash;
+    if (few_columns_) [[likely]] {
+      key.push(hash);
+      parent.push(kNone);
+    } else {
+      each_node_column([](auto& column) { column.add_rows(1); });
+      key[id] = hash;
+    }
     states.append();
     if (rules.key) key_records.append();
     return id;
@@ -292,7 +222,7 @@ class Graph {
   }
 
   // Hang a child under an edge. A child with several parents changes behind their backs: all its edges become shared.
-  void link(NodeId above, EdgeId e, NodeId child) {
+  [[gnu::always_inline]] void link(NodeId above, EdgeId e, NodeId child) {
     Edge& edge = edges[e];
     edge.child = child;
     edge.bits &= ~kFrozen;
@@ -321,6 +251,17 @@ class Graph {
     first.set(kSharedEdges);
     for (const EdgeId other : EdgeIds(first))
       if (edges[other].child == child) edges[other].bits |= kShared;
+  }
+
+  // Mark all edges into a node as shared; only where parents are kept.
+  void share(NodeId child) {
+    if (nodes[child].is(kManyParents)) return;
+    nodes[child].set(kManyParents);
+    each_parent(child, [&](NodeId above) {
+      nodes[above].set(kSharedEdges);
+      for (const EdgeId e : EdgeIds(nodes[above]))
+        if (edges[e].child == child) edges[e].bits |= kShared;
+    });
   }
 
   // Call f(parent) for all parents of a node, in the order they were linked; only where they are kept.
@@ -362,7 +303,7 @@ class Graph {
   void clear_edge(EdgeId e) {
     edges[e] = Edge{kNone, 0, 0, kNoReward};
     for (std::size_t p = 0; p < players; ++p) value(e)[p] = 0.0;
-    each_edge_column([e](auto& column) { column.clear_row(e); });
+    if (!few_columns_) [[unlikely]] each_edge_column([e](auto& column) { column.clear_row(e); });
   }
 
   // Give back the block of a node that is about to be cut off.
@@ -404,6 +345,7 @@ class Graph {
   }
 
   std::array<std::vector<EdgeId>, 32> free_;
+  bool few_columns_ = false;  // `key` and `parent` are the only ones of nodes, and edges have none: one path at a time
 };
 
 }  // namespace anabranch

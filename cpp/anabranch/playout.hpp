@@ -1,4 +1,4 @@
-// One path: select and expand down to a leaf, have it evaluated, back up (MODEL sections 5 and 6). `walk` and `back` are the
+// One path: select and expand down to a leaf, have it evaluated, back up (docs/model.md sections 5 and 6). `walk` and `back` are the
 // core of the search.
 //
 // A path is a loop with explicit memory, never a recursion, so depth has no limit and it can pause wherever evaluations are
@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "anabranch/ask.hpp"
 #include "anabranch/chance.hpp"
 #include "anabranch/context.hpp"
 #include "anabranch/evaluate.hpp"
@@ -34,8 +35,8 @@ class Playout {
         propagation(context, selectors),
         evaluators(evaluator, context.config, context.graph.rules),
         kept(context.graph.rules),
-        marking_(context.config.marks()),
-        deferred_(marking_ || !evaluators.native()) {}
+        asker(context, expander, settler, evaluators, kept),
+        marking_(context.config.marks()) {}
 
   // Begin a path at the root.
   void begin() {
@@ -64,6 +65,7 @@ class Playout {
           path.phase = Phase::walk;
         } else {
           path.phase = Phase::back;
+          if (marking_ && path.visits.size() > 1) return true;  // an inner visit waits once more before it is backed up
         }
       } else {
         if (marking_ && path.visits.size() == 1) return false;
@@ -91,26 +93,6 @@ class Playout {
     return root.kind == Kind::decision ? (root.visits ? root.visits - 1 : 0) : root.kind == Kind::chance ? root.visits : 0;
   }
 
-  // Request the evaluation of a decision node, unless it was requested already and the answer is on its way.
-  void request(NodeId id) {
-    if (!kept.empty()) [[unlikely]] {
-      c.load(id);
-      const std::uint32_t known = kept.find(c.position().state());
-      if (known != kNone) {
-        if (marking_) wait_for(id, [&] { c.wave->noting().recalled.emplace_back(id, known); });
-        else settler.recall(id, kept, known);
-        return;
-      }
-    }
-    if (deferred_) {
-      wait_for(id, [&] { c.wave->requests.push_back({Request::Kind::node, id, kNone, c.graph.key[id]}); });
-      return;
-    }
-    if (evaluators.needs_state()) c.load(id);
-    const double* logits = evaluators.evaluate(c.position(), c.graph.key[id], c.draws);
-    settler.settle(id, logits, true, evaluators.values.data());
-  }
-
   // Whether the path in hand walks through a node, for all its nodes.
   void set_on_path(bool on) {
     for (const PathStep& step : path.steps) {
@@ -127,6 +109,7 @@ class Playout {
   Propagation propagation;
   Evaluators evaluators;
   KeptEvaluations kept;
+  Asker asker;
   Path path;  // the one in hand
 
  private:
@@ -141,25 +124,21 @@ class Playout {
       std::uint32_t place;
       if (node.kind == Kind::decision) [[likely]] {
         if (node.visits == 0) {
-          path.visits.back().leaf = at;
-          request(at);
+          asker.request(at);
           return;
         }
         node.set(kOnPath);
         path.steps.push({at, kNone});
         place = select<P>(at);
       } else {
-        if (node.kind == Kind::over) {
-          path.visits.back().leaf = at;
-          return;
-        }
+        if (node.kind == Kind::over) return;
         node.set(kOnPath);
         path.steps.push({at, kNone});
-        if (node.visits == 0 && g.in_flight(at) == 0 && dice.opens_at_once(node)) {
+        if (path.steps.size() > kLongest) [[unlikely]] fail_endless();
+        if (node.visits == 0 && g.in_flight(at) == 0 && !c.has_no_room(at) && dice.opens_at_once(node)) {
           open(at);
           return;
         }
-        if (path.steps.size() > kLongest) [[unlikely]] fail_endless();
         const std::uint32_t number = dice.next_draw(at);
         place = take_outcome(at, dice.drawn(at, number), number);
       }
@@ -185,7 +164,10 @@ class Playout {
   [[gnu::always_inline]] void back_up(const Visit& visit, bool nested) {
     Graph& g = c.graph;
     const bool read = !Watched && g.graded && plain_;
-    if (visit.ends_at != kNone) [[unlikely]] propagation.refresh(visit.ends_at);
+    if (visit.ends_at != kNone) [[unlikely]] {
+      if (Watched && nested) read_children(g, g.nodes[visit.ends_at], c.config);  // as below
+      propagation.refresh(visit.ends_at);
+    }
     if constexpr (Watched)
       if (propagation.follows()) follow_leaves(visit, nested);
     for (std::size_t i = visit.repeated; i < path.repeated.size(); ++i)
@@ -286,7 +268,7 @@ class Playout {
     const std::uint32_t place = c.graph.add_edge(at, move, c.position().rewards.data());
     c.undo().edge_added(at);
     c.reaching = {at, place};
-    if (!(room && expander.attach(at, place))) freeze(at, place);
+    if (!(room && expander.attach(at, place))) asker.freeze(at, place);
     c.reaching.node = kNone;
     return place;
   }
@@ -321,11 +303,13 @@ class Playout {
     Graph& g = c.graph;
     const bool exact = g.nodes[at].is(kExact);
     const std::size_t before = g.size(), count = dice.first_batch(g.nodes[at]);
+    std::vector<std::uint32_t> places;
+    for (std::uint32_t number = 1; number <= count; ++number) {
+      places.push_back(exact ? take_outcome(at, number - 1, 0) : take_outcome(at, dice.drawn(at, number), number));
+      if (!exact) path.drawn.push(places.back());
+    }
     std::vector<NodeId> unknown;
-    for (std::size_t i = 0; i < count; ++i) {
-      const auto number = static_cast<std::uint32_t>(i + 1);
-      const std::uint32_t place = exact ? take_outcome(at, number - 1, 0) : take_outcome(at, dice.drawn(at, number), number);
-      if (!exact) path.drawn.push(place);
+    for (const std::uint32_t place : places) {  // after all draws: a later one may have given an earlier one a child
       const NodeId child = g.edges[g.nodes[at].edges + place].child;
       if (child == kNone) continue;
       const Node& node = g.nodes[child];
@@ -334,7 +318,7 @@ class Playout {
         unknown.push_back(child);
     }
     for (const NodeId child : unknown) {
-      if (g.nodes[child].kind == Kind::decision) request(child);
+      if (g.nodes[child].kind == Kind::decision) asker.request(child);
       else if (child >= before) path.fresh.push(child);
     }
     if (marking_) mark(path.steps.back(), path.visits.back().drawn, 1);
@@ -354,57 +338,6 @@ class Playout {
       for (std::size_t d = drawn; d < path.drawn.size(); ++d) g.marks[first + path.drawn[d]] += one;
   }
 
-  // Evaluate the state in hand, which gets no node: walk on through chance by drawing; a known state lends its Q.
-  __attribute__((noinline, cold)) void freeze(NodeId at, std::uint32_t place) {
-    Graph& g = c.graph;
-    Position& position = c.position();
-    std::uint64_t hash = expander.offer();
-    std::uint64_t key = expander.child_key(hash, at);
-    Random random{c.draws.key(Purpose::freeze, 0, key, g.nodes[at].visits + g.in_flight(at))};
-    std::vector<double> collected(g.players, 0.0);
-    std::int64_t turn = 0;
-    for (std::size_t drawn = 0;; ++drawn) {
-      if (drawn > kLongest) fail_endless();
-      const NodeId known = expander.find(hash);
-      if (known != kNone && g.nodes[known].visits > 0) {
-        settler.freeze(at, place, collected.data(), g.mean(known));
-        return;
-      }
-      turn = position.turn();
-      if (turn == kOver) {
-        const std::vector<double> nothing(g.players, 0.0);
-        settler.freeze(at, place, collected.data(), nothing.data());
-        return;
-      }
-      if (turn != kChance) break;
-      position.step_outcome(position.draw(random));
-      for (std::size_t p = 0; p < g.players; ++p) collected[p] += static_cast<double>(position.rewards[p]);
-      hash = expander.offer();
-      if (c.config.keyed_by_path) key = fold(key, static_cast<std::uint64_t>(static_cast<std::int64_t>(position.actions[0])));
-      else key = hash;
-    }
-    if (deferred_) {
-      g.edges[g.nodes[at].edges + place].bits |= kFrozen;  // from now on; its value comes with the answer
-      Wave& wave = c.wave->noting();
-      wave.requests.push_back({Request::Kind::frozen, kNone, static_cast<std::uint32_t>(wave.frozen.size()), key});
-      wave.frozen.push_back({at, place, {position.state(), position.state() + g.rules.state_size}, std::move(collected), turn});
-      return;
-    }
-    evaluators.evaluate(position, key, c.draws);
-    settler.freeze(at, place, collected.data(), evaluators.values.data());
-  }
-
-  // Note that a node waits for an answer, and who it is to come from; once.
-  template <class Note>
-  void wait_for(NodeId id, const Note& note) {
-    Node& node = c.graph.nodes[id];
-    if (node.is(kPending)) return;
-    node.set(kPending);
-    if (marking_) ++c.awaited;
-    if (!c.undo().made(id)) c.undo().asked(id);
-    note();
-  }
-
   // A visit inside another is backed up before its wave's turn, and may have to be taken back.
   __attribute__((noinline, cold)) void remember(const Visit& visit) {
     if (visit.ends_at != kNone) c.undo().remember(c.graph, visit.ends_at);
@@ -414,14 +347,23 @@ class Playout {
   // Where more than the path is refreshed: list the nodes a visit changes, leaves first, and refresh the leaves' parents.
   __attribute__((noinline, cold)) void follow_leaves(const Visit& visit, bool nested) {
     changed_.clear();
-    const bool walked = path.steps.size() > visit.path;
-    if (visit.leaf != kNone) changed_.push_back(visit.leaf);
-    if (visit.ends_at != kNone) changed_.push_back(visit.ends_at);
-    if (walked && path.steps.back().place == kNone)
-      for (const EdgeId e : EdgeIds(c.graph.nodes[path.steps.back().node]))
-        if (c.graph.edges[e].child != kNone) changed_.push_back(c.graph.edges[e].child);
+    if (path.steps.size() == visit.path) return;
+    const PathStep last = path.steps.back();
+    const Node& node = c.graph.nodes[last.node];
+    const auto add = [&](EdgeId e) {
+      const NodeId child = c.graph.edges[e].child;
+      if (child == kNone || c.graph.nodes[child].visits == 0) return;
+      if (std::find(changed_.begin(), changed_.end(), child) == changed_.end()) changed_.push_back(child);
+    };
+    if (last.place != kNone) {
+      add(node.edges + last.place);
+    } else if (node.is(kExact)) {
+      for (const EdgeId e : EdgeIds(node)) add(e);
+    } else {
+      for (std::size_t d = visit.drawn; d < path.drawn.size(); ++d) add(node.edges + path.drawn[d]);
+    }
     if (c.config.refresh == Refresh::parents)
-      for (const NodeId leaf : changed_) propagation.refresh_parents(leaf, walked ? path.steps.back().node : kNone, nested);
+      for (const NodeId leaf : changed_) propagation.refresh_parents(leaf, last.node, nested);
     for (std::size_t i = path.steps.size(); i > visit.path; --i) changed_.push_back(path.steps[i - 1].node);
   }
 
@@ -431,17 +373,9 @@ class Playout {
     else if (c.config.refresh == Refresh::sweep && !nested && root_visits() % c.config.sweep_every == 0) propagation.sweep();
   }
 
-  [[noreturn]] __attribute__((noinline, cold)) static void fail_endless() {
-    Failure failure;
-    failure.cause = Failure::Cause::endless;
-    throw failure;
-  }
-
-  static constexpr std::size_t kLongest = 100000;  // states on one way: where dice lead to dice for ever, a search must end
   static constexpr std::size_t kCached = 4096;  // nodes of a graph that stays in the processor's caches anyway
 
   const bool marking_;   // whether visits may be in flight together
-  const bool deferred_;  // whether evaluations come later
   const bool plain_ = !c.config.keeps_range();
   std::vector<NodeId> changed_;
 };

@@ -1,4 +1,4 @@
-// Refresh more than the path: parents, all ancestors, or the whole graph now and then (MODEL section 14).
+// Refresh more than the path: parents, all ancestors, or the whole graph now and then (docs/model.md section 14).
 //
 // A refresh changes Q and nothing else. Where parents are kept, a visit that was backed up is followed by a refresh of
 // those that depend on its nodes; nodes without visits are passed over.
@@ -44,7 +44,9 @@ class Propagation {
   // "parents": refresh the other parents of a node, `path_parent` being refreshed by the walk itself.
   void refresh_parents(NodeId id, NodeId path_parent, bool nested) {
     c.graph.each_parent(id, [&](NodeId above) {
-      if (above != path_parent && above != id) refresh_anew(above, nested);
+      if (above == path_parent) return;
+      refresh_anew(above, nested);
+      c.graph.share(above);  // its own parents are not refreshed: their q(e) may be stale
     });
   }
 

@@ -1,4 +1,4 @@
-// The search of one root: waves of paths over its graph, and what stays when the root moves on (MODEL sections 7 and 8).
+// The search of one root: waves of paths over its graph, and what stays when the root moves on (docs/model.md sections 7 and 8).
 //
 // Whoever drives it calls `proceed` with a goal until it returns false. While it returns true, a wave has requests that were
 // handed to nobody yet: `requests` holds them, and `answer` must follow for each, in the order in which waves asked. A wave is
@@ -238,7 +238,7 @@ class Search {
     if (ready && (late || over() || root_visits() >= goal || !more())) return false;
     begin_wave();
     if (ready) playout.begin();
-    else playout.request(0);
+    else playout.asker.request(0);
     return true;
   }
 
@@ -252,7 +252,7 @@ class Search {
       const std::uint64_t left = goal - std::min<std::uint64_t>(goal, root_visits() + flying());
       if (!root_ready() && waves_.empty()) {
         begin_wave();
-        playout.request(0);
+        playout.asker.request(0);
       } else if (has_room() && left > 0 && !late && !over() && more()) {
         select_wave(static_cast<std::size_t>(std::min<std::uint64_t>(left, config().width)));
       } else if (waves_.empty() || waves_.front()->waits) {

@@ -1,4 +1,4 @@
-// Everything a wave changes, and how all of it is taken back (MODEL section 7: a wave is all or nothing).
+// Everything a wave changes, and how all of it is taken back (docs/model.md section 7: a wave is all or nothing).
 //
 // What a wave makes is appended to columns, the newest wave's last, and is cut off again. What it changes in nodes that were
 // there before, ahead of its turn to be backed up, is announced here first: whole nodes are remembered, with their rows of

@@ -1,4 +1,4 @@
-// A wave: paths in flight together, and the evaluations they request (MODEL section 7).
+// A wave: paths in flight together, and the evaluations they request (docs/model.md section 7).
 #pragma once
 
 #include <cstddef>
@@ -45,7 +45,6 @@ enum class Phase : std::uint8_t { done, walk, open, back };
 struct Visit {
   std::uint32_t path, fresh, drawn, repeated, next;  // where its stretch of each list begins; the next fresh child to visit
   NodeId at;
-  NodeId leaf;     // the node where it ended without walking on; kNone where there is none
   NodeId ends_at;  // a node that is refreshed but not visited; kNone where there is none
 };
 
@@ -60,7 +59,7 @@ struct Path {
 
   void begin_visit(NodeId at) {
     const auto here = [](const auto& list) { return static_cast<std::uint32_t>(list.size()); };
-    visits.push({here(steps), here(fresh), here(drawn), here(repeated), here(fresh), at, kNone, kNone});
+    visits.push({here(steps), here(fresh), here(drawn), here(repeated), here(fresh), at, kNone});
   }
 
   void end_visit() {

@@ -1,4 +1,5 @@
-// The engine without Python, to be timed or run under callgrind: search_benchmark uniform|rollout SIMULATIONS REPEATS.
+// The engine without Python, to be timed or run under callgrind: search_benchmark uniform|rollout|simultaneous SIMULATIONS
+// REPEATS. The first two play connect four, the last one a simple PyRat.
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -11,20 +12,25 @@ using namespace anabranch;
 
 int main(int count, char** words) {
   if (count != 4) {
-    std::fprintf(stderr, "usage: %s uniform|rollout SIMULATIONS REPEATS\n", words[0]);
+    std::fprintf(stderr, "usage: %s uniform|rollout|simultaneous SIMULATIONS REPEATS\n", words[0]);
     return 2;
   }
   NativeEvaluator evaluator;
   evaluator.kind = std::string(words[1]) == "rollout" ? NativeEvaluator::Kind::rollout : NativeEvaluator::Kind::uniform;
   const std::uint64_t simulations = std::strtoull(words[2], nullptr, 10), repeats = std::strtoull(words[3], nullptr, 10);
-  const Rules rules = games::ConnectFour::rules();
-  const games::ConnectFour::State start{};
+  const bool simultaneous = std::string(words[1]) == "simultaneous";
+  const Rules rules = simultaneous ? games::Cheese::rules() : games::ConnectFour::rules();
+  const games::ConnectFour::State board{};
+  const games::Cheese::State maze = games::Cheese::start();
+  const auto* start = simultaneous ? reinterpret_cast<const std::byte*>(&maze) : reinterpret_cast<const std::byte*>(&board);
   std::size_t nodes = 0;
   Config config;
   config.selector.prepare();
+  config.simultaneous.prepare();
+  if (simultaneous) config.simultaneous.scale = Scale::node;  // the default of games that pay on the way
   const auto began = Clock::now();
   for (std::uint64_t i = 0; i < repeats; ++i) {
-    Search search(rules, config, evaluator, i, reinterpret_cast<const std::byte*>(&start));
+    Search search(rules, config, evaluator, i, start);
     Budget budget;
     budget.goals = {simulations};
     Forest::run({&search}, budget, 1, [] { return true; });

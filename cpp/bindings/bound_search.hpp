@@ -50,13 +50,18 @@ struct Collected {
                                        {0, nullptr}};
 };
 
-// The search, unless a thread is at work on it: a graph belongs to one thread at a time.
-inline Search& idle(const BoundSearch& s) {
-  if (s.busy) {
+// Refuse a search that a thread is at work on: a graph belongs to one thread at a time.
+inline void check_idle(const BoundSearch& s) {
+  if (s.busy) [[unlikely]] {
     const nb::object error = nb::module_::import_("anabranch.errors").attr("UsageError");
     PyErr_SetString(error.ptr(), "this root is being searched; wait for the run to end");
     throw nb::python_error();
   }
+}
+
+// The search, to be worked on by this thread.
+inline Search& idle(const BoundSearch& s) {
+  check_idle(s);
   s.search->enter();
   return *s.search;
 }
@@ -65,7 +70,7 @@ inline Search& idle(const BoundSearch& s) {
 class Busy {
  public:
   explicit Busy(std::vector<BoundSearch*> searches) : searches_(std::move(searches)) {
-    for (BoundSearch* s : searches_) idle(*s);
+    for (const BoundSearch* s : searches_) check_idle(*s);
     for (BoundSearch* s : searches_) {
       s->busy = true;
       s->forget();
@@ -117,6 +122,7 @@ inline nb::dict report(const Failure& failure, BoundSearch& s) {
 template <class Body>
 auto reporting(BoundSearch& s, Body&& body) {
   const Busy busy({&s});  // verbs in Python may let other threads run
+  s.search->enter();
   try {
     return body();
   } catch (const Failure& failure) {

@@ -1,5 +1,5 @@
 // What a search found, as arrays: tables of the root, edges, the principal variation, columns, variances.
-#include "anabranch/report.hpp"
+#include "anabranch/targets.hpp"
 
 #include <nanobind/stl/vector.h>
 
@@ -64,13 +64,23 @@ nb::dict columns(const BoundSearch& s) {
   return d;
 }
 
-nb::tuple tables(BoundSearch& s) {
+// All that a result tells: (policy, prior, q, policy to learn from), visits, Q of the root, the principal variation, how many
+// nodes.
+nb::tuple summary(BoundSearch& s) {
   Search& search = *s.search;
   const std::size_t players = search.graph().players, actions = static_cast<std::size_t>(search.graph().rules.actions), cells = players * actions;
-  Buffer<double> numbers(3 * cells);
+  Buffer<double> numbers(4 * cells);
   Buffer<std::int64_t> counts(cells);
-  tell_root(search, {numbers.data(), numbers.data() + cells, numbers.data() + 2 * cells, counts.data()});
-  return nb::make_tuple(numbers.array({3, players, actions}), counts.array({players, actions}));
+  const RootTables told{numbers.data(), numbers.data() + cells, numbers.data() + 2 * cells, counts.data()};
+  tell_root(search, told);
+  tell_target(search, told, numbers.data() + 3 * cells);
+  Buffer<double> value(players);
+  std::copy_n(search.graph().mean(0), players, value.data());
+  nb::list line;
+  for (const Actions& chosen : principal_variation(search))
+    line.append(chosen.size() == 1 ? nb::object(nb::int_(chosen[0])) : nb::object(nb::tuple(nb::cast(chosen))));
+  return nb::make_tuple(numbers.array({4, players, actions}), counts.array({players, actions}), value.array({players}), line,
+                        search.graph().size());
 }
 
 nb::list edges(BoundSearch& s, NodeId id) {
@@ -121,18 +131,10 @@ nb::object value_range(const BoundSearch& s) {
 
 void bind_report(nb::module_& m) {
   m.def("columns", &columns, nb::arg("search"), nb::sig("def columns(search: Search) -> dict[str, object]"), "The graph as NumPy views.");
-  m.def("tables", [](BoundSearch& s) { return reporting(s, [&] { return tables(s); }); }, nb::arg("search"),
-        nb::sig("def tables(search: Search) -> tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.int64]]"),
-        "(policy, prior, q) and visits of the root's players, by player and action.");
-  m.def("principal_variation", [](BoundSearch& s, NodeId from) { return reporting(s, [&] { return principal_variation(*s.search, from); }); },
-        nb::arg("search"), nb::arg("node") = 0, nb::sig("def principal_variation(search: Search, node: int = 0) -> list[list[int]]"),
-        "The actions along the most visited edges.");
-  m.def("value",
-        [](const BoundSearch& s) {
-          const Graph& g = idle(s).graph();
-          return std::vector<double>(g.mean(0), g.mean(0) + g.players);
-        },
-        nb::arg("search"), "Q of the root.");
+  m.def("summary", [](BoundSearch& s) { return reporting(s, [&] { return summary(s); }); }, nb::arg("search"),
+        nb::sig("def summary(search: Search) -> tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.int64], "
+                "numpy.typing.NDArray[numpy.float64], list[int | tuple[int, ...]], int]"),
+        "(policy, prior, q, policy to learn from) and visits by player and action, the root's value, the principal variation, how many nodes.");
   m.def("node", &node, nb::arg("search"), nb::arg("node"), nb::sig("def node(search: Search, node: int) -> tuple[str, int, list[float]]"),
         "Kind, visits and value of a node.");
   m.def("edges", [](BoundSearch& s, NodeId id) { return reporting(s, [&] { return edges(s, id); }); }, nb::arg("search"), nb::arg("node"),

@@ -26,6 +26,7 @@ struct BoundRequests {
   Requests requests;
   nb::object owner;
   nb::list states;
+  std::uint64_t number = 0;  // which batch of its drive it is
 };
 
 template <class T, class Read>
@@ -83,9 +84,20 @@ class Drive {
   }
 
   // Let all roots go on until they ask: (what they ask or None, whether there is more to do without answers, a report or None).
+  // Answers given before are used first, root by root: each graph is in the processor's caches once a wave.
   nb::tuple gather(bool late) {
     std::vector<Forest::After> after;
-    nb::object told = attempt(bound_, [&] { after = Forest::gather(roots_, goals_, late, team_.get()); });
+    const std::vector<Given> given = std::move(given_);
+    given_.clear();
+    nb::object told = attempt([&] {
+      after = Forest::gather(roots_, goals_, late, team_.get(), [&](std::size_t i) {
+        thread_local std::vector<double> buffer, other;
+        for (const Given& each : given) {
+          const auto [start, count] = each.rows[i];
+          if (count > 0) roots_[i]->answer(each.logits.rows(start, count, buffer), each.logits.wide, each.values.rows(start, count, other));
+        }
+      });
+    });
     if (!told.is_none()) return nb::make_tuple(nb::none(), false, told);
     std::unique_ptr<BoundRequests> made;
     bool more = false;
@@ -103,32 +115,27 @@ class Drive {
           made->states.append(state_of(*bound_[i], made->requests.record(row), made->requests.record_size()));
     }
     if (!made) return nb::make_tuple(nb::none(), more, nb::none());
+    made->number = asked_++;
     return nb::make_tuple(nb::cast(made.release(), nb::rv_policy::take_ownership), more, nb::none());
   }
 
-  // Hand answers to the roots that asked: logits [rows, …] or None, values [rows, players]. A report, or None.
-  nb::object answer(const BoundRequests& asked, const std::optional<Array>& logits, const std::optional<Array>& values) {
+  // Take the answers to the oldest requests not answered yet: logits [rows, …] or None, values [rows, players]. Roots use them
+  // when they go on.
+  void answer(const BoundRequests& asked, const std::optional<Array>& logits, const std::optional<Array>& values) {
     const Requests& requests = asked.requests;
-    std::vector<Search*> roots;
-    std::vector<std::size_t> starts;
-    std::vector<BoundSearch*> bound;
+    if (asked.number != answered_ || answered_ == asked_) throw nb::value_error("these requests are no longer open");
+    Given given{numbers(logits, requests.rows(), "logits"), numbers(values, requests.rows(), "values"), {}, {}};
+    if (logits) given.arrays.push_back(*logits);
+    if (values) given.arrays.push_back(*values);
+    if (given.values.wide != requests.players()) throw nb::value_error("one value per player");
+    given.rows.resize(roots_.size());
     std::size_t at = 0;
     for (const Requests::Root& root : requests.roots) {
-      bound.push_back(bound_.at(root.index));
-      roots.push_back(roots_[root.index]);
-      if (idle(*bound.back()).awaited() != root.count) throw nb::value_error("these requests are no longer open");
-      starts.push_back(at);
+      given.rows.at(root.index) = {at, root.count};
       at += root.count;
     }
-    const Numbers said = numbers(logits, at, "logits"), worth = numbers(values, at, "values");
-    if (worth.wide != requests.players()) throw nb::value_error("one value per player");
-    return attempt(bound, [&] {
-      Forest::each(roots, team_.get(), [&](std::size_t i) {
-        thread_local std::vector<double> buffer, other;
-        const std::size_t count = requests.roots[i].count;
-        roots[i]->answer(said.rows(starts[i], count, buffer), said.wide, worth.rows(starts[i], count, other));
-      });
-    });
+    given_.push_back(std::move(given));
+    ++answered_;
   }
 
   int traverse(visitproc visit, void* arg) const {
@@ -138,12 +145,19 @@ class Drive {
   void clear() { owners_ = nb::list(); }
 
  private:
-  // Do something to searches without the GIL, which rules in Python take again; a report of what failed, or None.
+  // Answers that roots have not used yet: the arrays stay alive until then.
+  struct Given {
+    Numbers logits, values;
+    std::vector<Array> arrays;
+    std::vector<std::pair<std::size_t, std::size_t>> rows;  // of each root: its first row, and how many
+  };
+
+  // Do something to all searches without the GIL, which rules in Python take again; a report of what failed, or None.
   template <class Action>
-  nb::object attempt(const std::vector<BoundSearch*>& searches, const Action& action) {
+  nb::object attempt(const Action& action) {
     std::optional<Failure> failed;
     {
-      const Busy busy(searches);
+      const Busy busy(bound_);
       const nb::gil_scoped_release release;
       try {
         action();
@@ -167,6 +181,8 @@ class Drive {
   std::vector<Search*> roots_;
   std::vector<std::uint64_t> goals_;
   std::unique_ptr<Team> team_;
+  std::vector<Given> given_;
+  std::uint64_t asked_ = 0, answered_ = 0;  // batches of requests
 };
 
 }  // namespace
@@ -224,6 +240,6 @@ void bind_requests(nb::module_& m) {
            "Go on until roots ask: (what they ask, whether there is more to do without answers, a report of what failed).")
       .def("answer", &Drive::answer, nb::arg("requests"), nb::arg("logits").none(), nb::arg("values"),
            nb::sig("def answer(self, requests: Requests, logits: numpy.typing.NDArray[numpy.floating] | None, "
-                   "values: numpy.typing.NDArray[numpy.floating]) -> dict[str, object] | None"),
-           "Give roots the evaluations they asked for; a report of what failed.");
+                   "values: numpy.typing.NDArray[numpy.floating]) -> None"),
+           "Give roots the evaluations they asked for, which they use when they go on.");
 }

@@ -71,6 +71,66 @@ struct ConnectFour {
   }
 };
 
+// Two players who move at once on a board of 7 × 7 without walls and collect pieces of cheese, a simple PyRat: rewards on the
+// way, a horizon in the state, and moves off the board that are the same as staying.
+struct Cheese {
+  struct State {
+    std::int64_t cheese;  // cells that still have a piece, as bits
+    std::int8_t at[2], turns, unused[5];
+  };
+  static constexpr int kSize = 7, kTurns = 30;
+
+  static State start() {
+    State s{};
+    for (const int cell : {3, 8, 12, 17, 22, 24, 26, 31, 36, 40, 45}) s.cheese |= std::int64_t{1} << cell;
+    s.at[1] = kSize * kSize - 1;
+    return s;
+  }
+  static int target(int cell, std::int32_t action) {  // stay, up, right, down, left
+    const int row = cell / kSize, column = cell % kSize;
+    if (action == 1 && row > 0) return cell - kSize;
+    if (action == 2 && column < kSize - 1) return cell + 1;
+    if (action == 3 && row < kSize - 1) return cell + kSize;
+    if (action == 4 && column > 0) return cell - 1;
+    return cell;
+  }
+  static Status turn(std::int64_t* result, void**, const void*, void* state) {
+    const auto* s = static_cast<const State*>(state);
+    *result = s->turns == kTurns || s->cheese == 0 ? kOver : 3;
+    return 0;
+  }
+  static Status legal(std::int64_t* result, void**, const void*, void*, std::int32_t, std::int32_t* actions) {
+    for (std::int32_t a = 0; a < 5; ++a) actions[a] = a;
+    *result = 5;
+    return 0;
+  }
+  static Status same(std::int64_t* result, void**, const void*, void* state, std::int32_t player, std::int32_t action) {
+    const int cell = static_cast<const State*>(state)->at[player];
+    *result = target(cell, action) == cell ? 0 : action;
+    return 0;
+  }
+  static Status step(std::int64_t*, void**, const void*, void* state, const std::int32_t* actions, double* rewards) {
+    auto* s = static_cast<State*>(state);
+    for (int p = 0; p < 2; ++p) s->at[p] = static_cast<std::int8_t>(target(s->at[p], actions[p]));
+    for (int p = 0; p < 2; ++p)
+      if (s->cheese >> s->at[p] & 1) rewards[p] = s->at[0] == s->at[1] ? 0.5 : 1.0;
+    for (int p = 0; p < 2; ++p) s->cheese &= ~(std::int64_t{1} << s->at[p]);
+    ++s->turns;
+    return 0;
+  }
+  static Rules rules() {
+    Rules r;
+    r.state_size = sizeof(State);
+    r.players = 2;
+    r.actions = 5;
+    r.turn = turn;
+    r.legal = legal;
+    r.step = step;
+    r.same = same;
+    return r;
+  }
+};
+
 // A finite game as a table: decisions of one or two players, and chance. Nodes are numbered; the state is a number, followed
 // by as many words of ballast as wanted. The k-th call of any verb may be made to fail.
 struct TableGame {

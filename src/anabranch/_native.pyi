@@ -70,6 +70,8 @@ class Config:
 
     def set_waves(self, width: int, depth: int, virtual_loss: str) -> None: ...
 
+    def set_refresh(self, refresh: str, sweep_every: int) -> None: ...
+
     @property
     def merge(self) -> bool: ...
 
@@ -188,24 +190,6 @@ class Search:
     @property
     def evaluation_seed(self) -> int: ...
 
-    def columns(self) -> dict[str, object]:
-        """The graph as NumPy views."""
-
-    def tables(self) -> tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.int64]]:
-        """
-        (policy, prior, q) and visits of the root's players, by player and action.
-        """
-
-    def expected_line(self) -> list[list[int]]:
-        """The actions along the most visited edges."""
-
-    @property
-    def value(self) -> list[float]:
-        """Q of the root."""
-
-    def edges(self, node: int) -> list[tuple[list[int], int, int | None, list[float], float]]:
-        """[(actions, visits, child, value, probability)] in creation order."""
-
     def state(self, node: int) -> object: ...
 
     def line(self) -> list[list[int]]:
@@ -232,23 +216,19 @@ class Search:
 
     @property
     def noised(self) -> bool:
-        """Whether other priors are used at the root."""
+        """Whether the root has priors of its own."""
 
-    def root_priors(self) -> list[list[float]]:
-        """The root's priors, one list per acting player, over its choices."""
-
-    def set_root_priors(self, priors: Sequence[Sequence[float]]) -> None:
-        """Use other priors at the root until it moves on."""
-
-    def set_forced(self, k: float) -> None:
-        """Force visits at the root, as k of sqrt(k P N); 0: none."""
+def set_root_rules(searches: Sequence[Search], noise: bool, weight: float, alpha: float, total: float, forced: float) -> None:
+    """
+    What holds at roots until they move on: noise on their priors, drawn once, and the k of forced visits.
+    """
 
 def run(searches: Sequence[Search], goals: Sequence[int], seconds: float | None, threads: int) -> tuple[list[int], None] | tuple[None, dict[str, object]]:
     """
     Search with native evaluators: (simulations per search, None), or (None, a report of what failed).
     """
 
-class Questions:
+class Requests:
     """States that need evaluations, as columns."""
 
     def __len__(self) -> int: ...
@@ -291,18 +271,37 @@ class Questions:
 
     def legal(self, joint: bool) -> tuple[numpy.typing.NDArray[numpy.bool_], int]: ...
 
+    def first_bad(self, logits: numpy.typing.NDArray[numpy.floating] | None, values: numpy.typing.NDArray[numpy.floating]) -> int:
+        """The first row whose numbers cannot be used, -1 if all can."""
+
 class Drive:
-    """Roots searched together, with questions answered outside."""
+    """Roots searched together, with requests answered outside."""
 
     def __init__(self, searches: list[Search], goals: Sequence[int], threads: int) -> None: ...
 
-    def gather(self, late: bool) -> tuple[Questions | None, bool, dict[str, object] | None]:
+    def gather(self, late: bool) -> tuple[Requests | None, bool, dict[str, object] | None]:
         """
         Go on until roots ask: (what they ask, whether there is more to do without answers, a report of what failed).
         """
 
-    def answer(self, questions: Questions, logits: numpy.typing.NDArray[numpy.float64] | None, values: numpy.typing.NDArray[numpy.float64]) -> dict[str, object] | None:
-        """Give roots the evaluations they asked for; a report of what failed."""
+    def answer(self, requests: Requests, logits: numpy.typing.NDArray[numpy.floating] | None, values: numpy.typing.NDArray[numpy.floating]) -> None:
+        """
+        Give roots the evaluations they asked for, which they use when they go on.
+        """
+
+def columns(search: Search) -> dict[str, object]:
+    """The graph as NumPy views."""
+
+def summary(search: Search) -> tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.int64], numpy.typing.NDArray[numpy.float64], list[int | tuple[int, ...]], int]:
+    """
+    (policy, prior, q, policy to learn from) and visits by player and action, the root's value, the principal variation, how many nodes.
+    """
+
+def node(search: Search, node: int) -> tuple[str, int, list[float]]:
+    """Kind, visits and value of a node."""
+
+def edges(search: Search, node: int) -> list[tuple[list[int], int, int | None, list[float], float]]:
+    """[(actions, visits, child, value, probability)] in creation order."""
 
 def variances(search: Search) -> tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64]]:
     """
@@ -316,6 +315,11 @@ def value_range(search: Search) -> numpy.typing.NDArray[numpy.float64]:
 
 class Damaged(ValueError):
     pass
+
+def saved_columns() -> dict[str, str]:
+    """
+    The declared columns that files hold, where they are kept, and their types.
+    """
 
 def snapshot(search: Search) -> dict[str, object]:
     """What a search found, as columns; the rules give the rest back."""

@@ -50,7 +50,7 @@ def settings(options):
 @pytest.mark.parametrize("search", SEARCHES)
 @pytest.mark.parametrize("number", case_ids("puct"))
 def test_conformance_vectors(number, search):
-    """Visits of all nodes exactly, values to 1e-9: two independent implementations of MODEL.md agreed on these."""
+    """Visits of all nodes exactly, values to 1e-9: two independent implementations of docs/model.md agreed on these."""
     make, compiled = SEARCHES[search]
     case = load_case(number, compiled=compiled)
     result = make(case.game.start(), case.evaluator, settings(case.options)).run(

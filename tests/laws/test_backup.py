@@ -1,4 +1,4 @@
-"""Laws of the backup: recompute, never accumulate (MODEL section 3)."""
+"""Laws of the backup: recompute, never accumulate (docs/model.md section 3)."""
 
 from __future__ import annotations
 
@@ -49,12 +49,8 @@ def test_a_chain_adds_up_its_rewards():
     assert reference.graph.nodes[1].mean == [2.5, 4.0]
 
 
-@pytest.mark.parametrize("seed", range(200))
-def test_refresh_is_idempotent(seed):
-    """Children before parents, a second refresh of the whole graph changes nothing, to the last bit."""
-    game = RandomGame(seed=seed, players=2, layers=4, width=4, chance=0.3, simultaneous=0.3).interpreted()
-    reference = ab.Reference(game.start(), ab.Hashing(), ab.SearchConfig(chance=ab.Chance(exact_up_to=3)))
-    reference.run(simulations=150)
+def children_before_parents(reference):
+    """Return all nodes of a graph without cycles, each after those below it."""
     order, placed = [], set()
     waiting = [(reference.root, False)]
     while waiting:
@@ -65,6 +61,16 @@ def test_refresh_is_idempotent(seed):
             placed.add(node)
             waiting.append((node, True))
             waiting.extend((child, False) for child in node.children())
+    return order
+
+
+@pytest.mark.parametrize("seed", range(200))
+def test_refresh_is_idempotent(seed):
+    """Children before parents, a second refresh of the whole graph changes nothing, to the last bit."""
+    game = RandomGame(seed=seed, players=2, layers=4, width=4, chance=0.3, simultaneous=0.3).interpreted()
+    reference = ab.Reference(game.start(), ab.Hashing(), ab.SearchConfig(chance=ab.Chance(exact_up_to=3)))
+    reference.run(simulations=150)
+    order = children_before_parents(reference)
     for node in order:
         reference.walker.refresh(node)
     once = [list(node.mean) for node in order]

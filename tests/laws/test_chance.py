@@ -1,4 +1,4 @@
-"""Laws of chance: draws are unbiased whatever the mode, and a tempting shortcut is not (MODEL section 6)."""
+"""Laws of chance: draws are unbiased whatever the mode, and a tempting shortcut is not (docs/model.md section 6)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Search values converge to the exact ones, over hundreds of random games (MODEL sections 3, 6 and 9)."""
+"""Search values converge to the exact ones, over hundreds of random games (docs/model.md sections 3, 6 and 9)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Laws of moving on: what stays of a search, and what the root is given anew (MODEL section 8)."""
+"""Laws of moving on: what stays of a search, and what the root is given anew (docs/model.md section 8)."""
 
 from __future__ import annotations
 

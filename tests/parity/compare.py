@@ -75,7 +75,7 @@ def actions_of(node: Node, move: tuple[int, ...]) -> list[int]:
 def compare_results(result: ab.Result, expected: ab.Result) -> None:
     """Assert that two results say the same."""
     assert result.visits.tolist() == expected.visits.tolist()
-    for name in ("policy", "q", "prior", "value"):
+    for name in ("policy", "q", "prior", "value", "target"):
         np.testing.assert_allclose(getattr(result, name), getattr(expected, name), rtol=0, atol=TOLERANCE, err_msg=name)
     assert result.line == expected.line
     assert (result.nodes, result.simulations, result.action) == (

@@ -1,6 +1,6 @@
 """The engine does what the reference does: the same visits everywhere in the graph, the same values to 1e-9.
 
-The reference is MODEL.md in plain Python; whatever it does on these games and settings, the engine must do.
+The reference is docs/model.md in plain Python; whatever it does on these games and settings, the engine must do.
 """
 
 from __future__ import annotations

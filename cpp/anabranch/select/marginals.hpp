@@ -1,4 +1,4 @@
-// What acting players see of their choices: joint edges summed into one number per player and choice (MODEL section 4).
+// What acting players see of their choices: joint edges summed into one number per player and choice (docs/model.md section 4).
 //
 //   N_i(a) = Σ N(e),   v_i(a) = Σ v(e),   q_i(a) = Σ w(e)·q_i(e) / Σ w(e)      over edges with e_i = a
 //

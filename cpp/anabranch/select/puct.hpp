@@ -1,4 +1,4 @@
-// PUCT: score(a) = x(a) + c·P(a)·√(S + ε) / (1 + N(a)) (Silver et al. 2018; MODEL section 4).
+// PUCT: score(a) = x(a) + c·P(a)·√(S + ε) / (1 + N(a)) (Silver et al. 2018; docs/model.md section 4).
 //
 // `Scored` has the general case. Here are the plain ones, without scratch arrays: one player, or two at once, with few
 // choices each, nothing in flight, no weight of first play and no random ties. Same sums in the same order, same ties.

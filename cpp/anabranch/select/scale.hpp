@@ -1,5 +1,5 @@
 // The scale: a linear map of values to units in which exploration means the same in every game; and first play, which is
-// told in these units (MODEL section 4).
+// told in these units (docs/model.md section 4).
 #pragma once
 
 #include <cstddef>

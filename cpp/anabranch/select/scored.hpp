@@ -1,4 +1,4 @@
-// Follow the largest score: what PUCT and UCB1 share. Each acting player chooses alone (MODEL section 4).
+// Follow the largest score: what PUCT and UCB1 share. Each acting player chooses alone (docs/model.md section 4).
 //
 //   score(a) = x(a) + bonus(a),   x(a) = (w0·f + N(a)·s(q(a)) + L·v(a)·ℓ) / (w0 + N(a) + L·v(a)),   f where that is 0/0
 //

@@ -18,6 +18,7 @@ from anabranch.game.words import acting
 
 Floats: TypeAlias = npt.NDArray[np.float64]
 Answer: TypeAlias = tuple[Any, Any]
+LARGEST = 1e100  # of a value; means of millions of them stay finite
 
 
 @dataclass(frozen=True)
@@ -45,6 +46,11 @@ class Batch:
     def joint(self) -> bool:
         """Whether players choose at once anywhere in this batch: then there is one row of logits per player."""
         return any(len(seats) > 1 for seats in self.seats)
+
+    def can_use(self, logits: npt.NDArray[Any] | None, values: npt.NDArray[Any]) -> bool:
+        """Whether an answer's numbers are all finite and none too large; masks are looked at where not."""
+        fits = bool((np.abs(values, dtype=np.float64) <= LARGEST).all())
+        return fits and (logits is None or bool(np.isfinite(logits).all()))
 
     @cached_property
     def movers(self) -> npt.NDArray[np.int64]:
@@ -126,11 +132,8 @@ class Evaluation:
     values: list[float]
 
 
-LARGEST = 1e100  # of a value; means of millions of them stay finite
-
-
 def answers(evaluator: Evaluator, batch: Batch) -> tuple[Floats | None, Floats]:
-    """Ask an evaluator and check its answer, logits and values as arrays of doubles; errors name the row and state."""
+    """Ask an evaluator and check its answer, logits and values as arrays of floats; errors name the row and state."""
     answer = evaluator.evaluate(batch)
     return checked(batch, answer)
 
@@ -143,18 +146,17 @@ def checked(batch: Batch, answer: Any) -> tuple[Floats | None, Floats]:
     values = _floats("values", answer[1])
     if values.shape != (len(batch), game.players):
         raise EvaluatorError(f"values have shape {values.shape}, expected {(len(batch), game.players)}")
-    if not (np.abs(values) <= LARGEST).all():  # which NaN is not either
+    logits = None if answer[0] is None else _floats("logits", answer[0])
+    if logits is not None:
+        single, several = (len(batch), game.actions), (len(batch), game.players, game.actions)
+        if logits.shape != several and (logits.shape != single or batch.joint):
+            expected = several if batch.joint else f"{single} or {several}"
+            raise EvaluatorError(f"logits have shape {logits.shape}, expected {expected}")
+    if not batch.can_use(logits, values):
         _refuse(batch, "values", ~np.isfinite(values))
-        _refuse(batch, "values", np.abs(values) > LARGEST, wrong=f"larger than {LARGEST:g}")
-    if answer[0] is None:
-        return None, values
-    logits = _floats("logits", answer[0])
-    single, several = (len(batch), game.actions), (len(batch), game.players, game.actions)
-    if logits.shape != several and (logits.shape != single or batch.joint):
-        expected = several if batch.joint else f"{single} or {several}"
-        raise EvaluatorError(f"logits have shape {logits.shape}, expected {expected}")
-    if not np.isfinite(logits).all():
-        _check_masks(batch, logits)
+        _refuse(batch, "values", np.abs(values, dtype=np.float64) > LARGEST, wrong=f"larger than {LARGEST:g}")
+        if logits is not None:
+            _check_masks(batch, logits)
     return logits, values
 
 
@@ -189,7 +191,9 @@ def _floats(name: str, given: Any) -> Floats:
         raise EvaluatorError(f"{name} are no array: {error}") from None
     if array.dtype.kind not in "fiu":
         raise EvaluatorError(f"{name} have type {array.dtype}, expected real numbers")
-    return array.astype(np.float64, copy=False)
+    if array.dtype in (np.float32, np.float64):  # as the engine takes them
+        return np.ascontiguousarray(array)
+    return array.astype(np.float64)
 
 
 def _refuse(

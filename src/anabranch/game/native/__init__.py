@@ -2,9 +2,11 @@
 
 rules.py        the verbs of one instance, run natively
 unit.py         verbs that are compiled together: from memory, from disk, or compiled
+whole.py        work that no signal interrupts: all that touches Numba or LLVM
 entries.py      what is compiled: one function per verb, its arguments as plain C types
 reachable.py    the functions a verb reaches, and copies of them
 twins.py        library helpers as compiled verbs see them
+constants.py    what names in these functions stand for: followed to the last byte, or refused
 refusals.py     what a verb may not reach, said before Numba says it
 trial.py        a few plies interpreted, before anything is compiled
 fingerprint.py  one name for everything that decides the code

@@ -3,12 +3,14 @@
 A file is a magic line, the SHA-256 of all that follows, the length of a JSON header, the header, the object code.
 Several processes may write the same file at once: each writes a temporary one and renames it, and all of them are
 good. A file that cannot be read is the same as none. The folder is $ANABRANCH_CACHE, else the user's cache folder; when
-it grows beyond `LIMIT`, the files that were not used for longest go.
+it grows beyond `LIMIT`, the files that were not used for longest go. Whoever has no home has no cache: code is loaded
+from this folder, so it is never looked for where others could write, such as the folder for temporary files.
 """
 
 from __future__ import annotations
 
 import contextlib
+import errno
 import hashlib
 import json
 import os
@@ -37,23 +39,32 @@ class ObjectCode:
 
 
 def folder() -> Path:
-    """Return where object code is kept."""
+    """Return where object code is kept; raise FileNotFoundError where the user has no home."""
     given = os.environ.get("ANABRANCH_CACHE")
     if given:
         return Path(given)
-    if sys.platform == "win32":
-        base = os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local"
-    elif sys.platform == "darwin":
-        base = Path.home() / "Library" / "Caches"
-    else:
-        base = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
-    return Path(base) / "anabranch"
+    base = Path(os.environ.get({"win32": "LOCALAPPDATA"}.get(sys.platform, "XDG_CACHE_HOME"), ""))
+    if not base.is_absolute() or sys.platform == "darwin":
+        inside = {"win32": "AppData/Local", "darwin": "Library/Caches"}.get(sys.platform, ".cache")
+        base = _home() / inside
+    return base / "anabranch"
+
+
+def _home() -> Path:
+    """Return the user's home folder, which need not exist."""
+    try:
+        home = Path.home()
+    except RuntimeError:  # no $HOME, and no entry for the user in the list of users
+        home = Path()
+    if not home.is_absolute():  # HOME=here would be in the current folder, and code would be loaded from there
+        raise FileNotFoundError(errno.ENOENT, "the user has no home folder, $HOME is not set", "~")
+    return home
 
 
 def read(fingerprint: str) -> ObjectCode | None:
     """Return what is kept under a fingerprint, None if there is nothing or it is damaged."""
-    path = folder() / (fingerprint + _ENDING)
     try:
+        path = folder() / (fingerprint + _ENDING)
         data = path.read_bytes()
     except OSError:
         return None
@@ -65,8 +76,9 @@ def read(fingerprint: str) -> ObjectCode | None:
 def write(fingerprint: str, unit: ObjectCode) -> None:
     """Keep object code under a fingerprint; a folder that cannot be written to costs one warning and nothing else."""
     global _warned
-    where = folder()
+    where = Path("~")
     try:
+        where = folder()
         where.mkdir(mode=0o700, parents=True, exist_ok=True)
         replace_file(where / (fingerprint + _ENDING), encode(unit))
         _prune(where)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from types import FunctionType
 from typing import Any
 
@@ -23,6 +23,7 @@ from numba.core.errors import NumbaWarning, UnsupportedError
 
 from anabranch.errors import CompileError
 from anabranch.game.native.cache import ObjectCode
+from anabranch.game.native.constants import Constants
 from anabranch.game.native.entries import Entry, Layout
 from anabranch.game.native.explain import explained
 from anabranch.game.native.loader import target_machine
@@ -48,6 +49,7 @@ def compile_entries(
     layout: Layout,
     functions: Mapping[str, FunctionType],
     reachable: Reachable,
+    constants: Constants,
     built_in: bytes | None = None,
 ) -> ObjectCode:
     """Return the object code of a game's entries; `functions` are what `Entry.make` made of them.
@@ -59,7 +61,7 @@ def compile_entries(
     # Verbs that allocate nothing run without Numba's reference counting, which is faster to compile and to run and lets
     # a later process load the code without Numba. The others get it.
     for counting in (False, True):
-        compiled = reachable.copies(numba.njit(**_OPTIONS, **({} if counting else {"_nrt": False})))
+        compiled = reachable.copies(numba.njit(**_OPTIONS, **({} if counting else {"_nrt": False})), constants.frozen)
         parts: dict[str, Any] = {}
         for name, entry in entries.items():
             try:
@@ -70,10 +72,10 @@ def compile_entries(
                     raise explained(game, name, entry, error, reachable) from error
                 break
             _refuse_answers(game, entry, compiled)
-            parts[name] = _named(text, name, built_in)
+            parts[name] = _named(_relocatable(game, text, constants), name, built_in)
         if len(parts) == len(entries):
             break
-    code = _object_code(parts, compiled.values())
+    code = _object_code(parts, compiled.values(), lambda text: _relocatable(game, text, constants))
     python = [name for name in code.externals if name.startswith(("Py", "_Py", "numba_gil"))]
     if python:  # the engine runs without Python's lock
         raise CompileError(f"{game.name}: {', '.join(entries)} call the Python interpreter ({', '.join(python)})")
@@ -130,13 +132,39 @@ def _symbol(name: str) -> str:
     return f"anabranch_{name}"
 
 
-def _object_code(parts: Mapping[str, Any], compiled: Iterable[Any]) -> ObjectCode:
+_ADDRESS = re.compile(r"^@(numba\.dynamic\.globals\.([0-9a-f]+)) = .*$", re.MULTILINE)
+
+
+def _relocatable(game: Any, text: str, constants: Constants) -> str:
+    """Put symbols for the addresses that Numba writes into code, so that it is good in the next process too."""
+    names, needed = constants.names(), set[str]()
+
+    def replaced(match: re.Match[str]) -> str:
+        address = int(match[2], 16)
+        if address not in names:
+            return match[0]  # refused below
+        symbol = names[address]
+        if symbol is None:
+            return f"@{match[1]} = internal constant ptr null"
+        needed.add(symbol)
+        return f"@{match[1]} = internal constant ptr @{symbol}"
+
+    text = _ADDRESS.sub(replaced, text)
+    if "inttoptr (" in text:
+        raise CompileError(
+            f"{game.name}: the rules use something that Numba knows by its address in this process only, such as a "
+            f"function chosen while the game is played; call functions by their names"
+        )
+    return text + "".join(f"\n@{symbol} = external constant i8\n" for symbol in sorted(needed))
+
+
+def _object_code(parts: Mapping[str, Any], compiled: Iterable[Any], relocatable: Callable[[str], str]) -> ObjectCode:
     """Return machine code in which nothing but the entries can be seen, and list what it needs from outside."""
     symbols = {name: _symbol(name) for name in parts}
     module, *others = parts.values()
     for other in others:
         module.link_in(other)
-    _resolve_recursion(module, compiled)
+    _resolve_recursion(module, compiled, relocatable)
     for each in (*module.functions, *module.global_variables):
         if not each.is_declaration and each.name not in symbols.values():
             each.linkage = llvm.Linkage.internal
@@ -157,7 +185,7 @@ def _object_code(parts: Mapping[str, Any], compiled: Iterable[Any]) -> ObjectCod
 _UNRESOLVED = ".numba.unresolved$"
 
 
-def _resolve_recursion(module: Any, compiled: Iterable[Any]) -> None:
+def _resolve_recursion(module: Any, compiled: Iterable[Any], relocatable: Callable[[str], str]) -> None:
     """Define what Numba leaves open where functions call each other in a circle: variables with the address of one.
 
     The function is in the code of its own dispatcher, which may bring further such variables.
@@ -173,7 +201,7 @@ def _resolve_recursion(module: Any, compiled: Iterable[Any]) -> None:
             return
         for name, text in homes.items():
             address = f'@"{_UNRESOLVED}{name}" = constant ptr @"{name}"\ndeclare void @"{name}"()'
-            module.link_in(llvm.parse_assembly(text))
+            module.link_in(llvm.parse_assembly(relocatable(text)))
             module.link_in(llvm.parse_assembly(address))
 
 

@@ -7,6 +7,7 @@ as long as the `Loaded` that names it.
 from __future__ import annotations
 
 import itertools
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -49,15 +50,23 @@ def _linker() -> Any:
     return llvm.create_lljit_compiler(target_machine(), use_jit_link=True, suppress_errors=True)
 
 
-def load(unit: ObjectCode) -> Loaded:
-    """Link object code into this process; raise MissingSymbolError if it needs something that is not there."""
+Find = Callable[[str], tuple[int, Any] | None]  # where a symbol lives, and what keeps it there
+
+
+def load(unit: ObjectCode, find: Find = lambda symbol: None) -> Loaded:
+    """Link object code into this process; raise MissingSymbolError if it needs something that is not there.
+
+    `find` knows what lies outside the code but belongs to the game: large arrays, functions of C libraries.
+    """
     target_machine()
     builder = llvm.JITLibraryBuilder().add_object_img(unit.code).add_current_process()
+    kept = []
     for name in unit.externals:
-        address = _address(name)
+        address, keeper = find(name) or (_address(name), None)
         if not address:
             raise MissingSymbolError(name)
         builder.import_symbol(name, address)
+        kept.append(keeper)
     for symbol in unit.symbols.values():
         builder.export_symbol(symbol)
     linker = _linker()
@@ -66,7 +75,7 @@ def load(unit: ObjectCode) -> Loaded:
     except RuntimeError as error:
         raise MissingSymbolError(str(error)) from error
     # The linker goes with the code: freed first, it would take the code along.
-    return Loaded({entry: owner[symbol] for entry, symbol in unit.symbols.items()}, (owner, linker))
+    return Loaded({entry: owner[symbol] for entry, symbol in unit.symbols.items()}, (owner, linker, kept))
 
 
 def _address(name: str) -> int:

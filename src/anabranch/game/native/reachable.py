@@ -16,6 +16,8 @@ from functools import lru_cache
 from types import CellType, CodeType, FunctionType, ModuleType
 from typing import Any
 
+import numpy as np
+
 from anabranch.errors import CompileError
 from anabranch.game.native.twins import TWINS
 
@@ -95,23 +97,29 @@ class Reachable:
                 self.uses[function] = list(_uses(function))
                 waiting += [use.value for use in self.uses[function] if is_plain(use.value)]
 
-    def copies(self, compiled: Callable[[FunctionType], Any]) -> dict[FunctionType, Any]:
-        """Return a compiled copy of every function; `compiled` is applied before the copies know of each other."""
+    def copies(
+        self, compiled: Callable[[FunctionType], Any], frozen: Callable[[Any], Any] = lambda value: value
+    ) -> dict[FunctionType, Any]:
+        """Return a compiled copy of every function; `compiled` is applied before the copies know of each other.
+
+        `frozen` is applied to the values that the copies find under their names.
+        """
         spaces = {function: dict[str, Any]() for function in self.functions}
         cells = {function: [CellType() for _ in function.__closure__ or ()] for function in self.functions}
         made = {}
         for function in self.functions:
             space, code = spaces[function], function.__code__
             space.update(__name__=function.__module__, __builtins__=__builtins__)
-            copy = FunctionType(code, space, function.__name__, function.__defaults__, tuple(cells[function]))
-            copy.__kwdefaults__ = function.__kwdefaults__
+            copy = FunctionType(code, space, function.__name__, frozen(function.__defaults__), tuple(cells[function]))
+            copy.__kwdefaults__ = {name: frozen(value) for name, value in (function.__kwdefaults__ or {}).items()}
             copy.__qualname__ = function.__qualname__
             made[function] = compiled(copy)
         for function in self.functions:
             names = {"global": spaces[function], "closure": dict[str, Any]()}
             for use in self.uses[function]:
                 if use.value is not MISSING:
-                    _place(names[use.reference.scope], use, made)
+                    value = made[use.value] if is_plain(use.value) else frozen(use.value)
+                    _place(names[use.reference.scope], use, value)
             for name, cell in zip(function.__code__.co_freevars, cells[function], strict=True):
                 if name in names["closure"]:
                     cell.cell_contents = names["closure"][name]
@@ -134,19 +142,20 @@ def where(function: FunctionType, line: int | None = None) -> str:
 
 def is_plain(value: Any) -> bool:
     """Whether a value is a function written in Python that Numba has to be given compiled."""
-    return isinstance(value, FunctionType) and not _is_known(value.__module__)
+    return isinstance(value, FunctionType) and not is_known(value.__module__)
 
 
-def _is_known(module: str | None) -> bool:
+def is_known(module: str | None) -> bool:
+    """Whether a module belongs to Python, NumPy or Numba."""
     return (module or "").partition(".")[0] in _KNOWN
 
 
 def _is_space(value: Any) -> bool:
     """Whether attributes of a value are looked up now and put into a stand-in: a module or class of the user's."""
     if isinstance(value, ModuleType):
-        return not _is_known(value.__name__)
+        return not is_known(value.__name__)
     kinds = (enum.Enum, BaseException, tuple)  # classes that Numba knows, or that only `raise` names
-    return isinstance(value, type) and not issubclass(value, kinds) and not _is_known(value.__module__)
+    return isinstance(value, type) and not issubclass(value, kinds) and not is_known(value.__module__)
 
 
 def _uses(function: FunctionType) -> Iterator[Use]:
@@ -168,13 +177,13 @@ def _uses(function: FunctionType) -> Iterator[Use]:
         while read < len(reference.path) and _is_space(value):
             value = getattr(value, reference.path[read], MISSING)
             read += 1
-        value = getattr(value, "py_func", value)  # a function the user gave to Numba already
+        if type(value).__module__.startswith("numba.") and not isinstance(value, np.ufunc):
+            value = getattr(value, "py_func", value)  # a function the user gave to Numba already
         yield Use(reference, TWINS.get(value, value) if isinstance(value, FunctionType) else value, read)
 
 
-def _place(names: dict[str, Any], use: Use, made: dict[FunctionType, Any]) -> None:
+def _place(names: dict[str, Any], use: Use, value: Any) -> None:
     """Put what was used under its name, inside stand-ins for the modules on the way."""
-    value = made[use.value] if is_plain(use.value) else use.value
     *spaces, name = use.reference.path[: use.read]
     for space in spaces:
         inside = names.setdefault(space, ModuleType(space))

@@ -9,8 +9,6 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from anabranch import _native
 from anabranch.errors import UsageError
 from anabranch.evaluate.batch import Evaluator, answers, checked
@@ -62,12 +60,9 @@ class Drive:
             raise
 
     def answer(self, logits: Any, values: Any) -> None:
-        """Hand on answers that were checked."""
+        """Hand on answers that were checked; roots use them when they go on."""
         requests = self.asked.popleft()
-        table = None if logits is None else np.ascontiguousarray(logits.reshape(len(requests), -1))
-        failure = self._native.answer(requests.native, table, np.ascontiguousarray(values))
-        if failure is not None:
-            raise_failure(failure, self.roots[failure["root"]].state)
+        self._native.answer(requests.native, logits, values)
 
     def drop(self) -> None:
         """Forget all waves in flight."""
@@ -94,7 +89,7 @@ class Drive:
             while True:
                 requests = self.ask() if len(pending) < depth else None
                 if requests is not None:
-                    pending.append(thread.submit(answers, evaluator, requests))
+                    pending.append(thread.submit(_copied_answers, evaluator, requests))
                 elif pending:
                     self.answer(*self._noting(pending.popleft().result))
                 else:
@@ -117,3 +112,9 @@ class Drive:
             more = f"; and {len(asking) - 3} more" if len(asking) > 3 else ""
             error.add_note(f"while evaluating {len(self.asked[0])} states; actions from the root: {lines}{more}")
             raise
+
+
+def _copied_answers(evaluator: Evaluator, requests: Requests) -> tuple[Any, Any]:
+    """Ask an evaluator that goes on before its answer is used: it may write the next one into the same arrays."""
+    logits, values = answers(evaluator, requests)
+    return None if logits is None else logits.copy(), values.copy()

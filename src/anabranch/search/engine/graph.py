@@ -56,7 +56,11 @@ class Graph:
     @cached_property
     def columns(self) -> dict[str, npt.NDArray[Any]]:
         """Nodes and edges as arrays, without a copy. A later search goes on writing to them, or leaves them behind."""
-        columns: dict[str, npt.NDArray[Any]] = _native.columns(self.native)
+        return self._views()
+
+    def _views(self) -> dict[str, npt.NDArray[Any]]:
+        """Return the columns as they are now."""
+        columns: dict[str, Any] = _native.columns(self.native)
         for view in columns.values():
             view.flags.writeable = False
         return columns
@@ -91,7 +95,7 @@ class Graph:
     @property
     def limited(self) -> bool:
         """Whether the limit of nodes or bytes kept positions out of the graph."""
-        column = _native.columns(self.native)
+        column = self._views()
         if not ((column["edge_flags"] & FROZEN) != 0).any():
             return False
         # Edges of chance nodes are also frozen by widening; at decisions nothing but a limit does it.
@@ -114,8 +118,8 @@ class Graph:
         return self.picture().svg
 
     def check(self) -> None:
-        """Assert the invariants of MODEL section 2; tests call it after every search."""
-        column, size = _native.columns(self.native), len(self)
+        """Assert the invariants of docs/model.md section 2; tests call it after every search."""
+        column, size = self._views(), len(self)
         kind, visits, starts, counts = column["kind"], column["visits"], column["edges"], column["edge_count"]
         values = column["value"].reshape(size, -1)
         assert np.isfinite(values).all(), "values are finite"
@@ -170,23 +174,23 @@ class Graph:
 
     def result(self, simulations: int, seconds: float, config: SearchConfig | None = None) -> Result:
         """Read a result off the root; `config` are the settings it was searched with."""
-        (chances, prior, q), visits = reported(self._root, _native.tables, self.native)
+        (chances, prior, q, target), visits, value, line, nodes = reported(self._root, _native.summary, self.native)
         fan = []
         if self._root.turn_bits == CHANCE:
             fan = [(int(e.action), e.probability, e.visits, e.value) for e in self.node(0).edges]  # type: ignore[arg-type]
-        line = reported(self._root, _native.principal_variation, self.native)
         return Result(
             state=self._root,
             policy=chances,
             visits=visits,
             q=q,
             prior=prior,
-            value=np.array(_native.value(self.native)),
+            value=value,
             outcomes=sorted(fan, key=lambda row: row[0]),
-            line=[actions[0] if len(actions) == 1 else tuple(actions) for actions in line],
-            nodes=len(self),
+            line=line,
+            nodes=nodes,
             simulations=simulations,
             seconds=seconds,
             graph=self,
             config=config,
+            pruned=target,
         )

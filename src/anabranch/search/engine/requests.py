@@ -85,6 +85,10 @@ class Requests(Batch):
         """Whether players choose at once anywhere in this batch."""
         return bool(self.native.joint)
 
+    def can_use(self, logits: npt.NDArray[Any] | None, values: npt.NDArray[Any]) -> bool:
+        """Whether an answer's numbers are finite, but for masks of illegal ids, and none is too large."""
+        return bool(self.native.first_bad(logits, values) < 0)
+
     @cached_property
     def movers(self) -> npt.NDArray[np.int64]:
         """The first acting player of each state."""

@@ -45,7 +45,8 @@ class Root:
         self.searcher = searcher
         self.state = state
         self.stream = stream
-        rules, config, evaluator, owner = searcher.translated(state.game, hash_bits)
+        config, evaluator, owner = searcher.translated(state.game, hash_bits)
+        rules = native_rules(state.game)
         self.native = reported(state, _native.Search, rules, config, evaluator, stream, state.data, owner)
         self.simulations = 0
         self.seconds = 0.0
@@ -126,18 +127,18 @@ class Searcher:
             raise UsageError(f"threads must be a whole number, at least 1, found {threads!r}")
         self.threads = threads or min(os.cpu_count() or 1, 64)
         self._translations: dict[tuple[int, int], tuple[Game, tuple[Any, Any, Any]]] = {}
-        self.native = self.translated(game)[2].native
+        self.native = self.translated(game)[1].native
         self._streams = 0
         self._asking: Drive | None = None
         self._before: list[int] = []
 
-    def translated(self, game: Game, hash_bits: int = 64) -> tuple[Any, Any, Any, Any]:
-        """Return rules, settings, evaluator and its owner as the engine takes them; settings are made once a game."""
+    def translated(self, game: Game, hash_bits: int = 64) -> tuple[Any, Any, Any]:
+        """Return settings, evaluator and its owner as the engine takes them, made once a game."""
         place = (id(game), hash_bits)
         if place not in self._translations:  # the game is kept too, so that its id stays its own
             made = (native_config(self.config, game, hash_bits), *native_evaluator(self.evaluator, game))
             self._translations[place] = (game, made)
-        return (native_rules(game), *self._translations[place][1])
+        return self._translations[place][1]
 
     def root(self, state: State, *, stream: int | None = None) -> Root:
         """Return a new root with random numbers of its own: numbered by its order, or from the stream it is given.
@@ -145,18 +146,23 @@ class Searcher:
         A stream makes a root independent of how many were made before it; equal streams give equal searches.
         """
         state = checked_state(state)
-        if state.game is not self.game and type(state.game) is not type(self.game):
-            raise UsageError(f"this searcher plays {self.game.name}, the state is of {state.game.name}")
-        if (state.game.players, state.game.actions) != (self.game.players, self.game.actions):
-            raise UsageError(f"this searcher plays {self.game!r}, the state is of {state.game!r}, with other sizes")
-        if self.translated(state.game)[2].native != self.native:
-            raise UsageError(f"{self.game.name}: the searcher's game and the state's must both be compiled, or neither")
+        if state.game is not self.game:
+            self._check_instance(state.game)
         if stream is None:
             self._streams += 1
             return Root(self, state, self._streams - 1)
         if not isinstance(stream, (int, np.integer)) or isinstance(stream, bool) or not 0 <= stream < 2**63:
             raise UsageError(f"stream must be a whole number from 0 to 2^63 - 1, found {stream!r}")
         return Root(self, state, int(stream))
+
+    def _check_instance(self, game: Game) -> None:
+        """Refuse another instance than the searcher's that could not share a batch with it."""
+        if type(game) is not type(self.game):
+            raise UsageError(f"this searcher plays {self.game.name}, the state is of {game.name}")
+        if (game.players, game.actions) != (self.game.players, self.game.actions):
+            raise UsageError(f"this searcher plays {self.game!r}, the state is of {game!r}, with other sizes")
+        if self.translated(game)[1].native != self.native:
+            raise UsageError(f"{self.game.name}: the searcher's game and the state's must both be compiled, or neither")
 
     def load(self, path: str | os.PathLike[str], *, game: Game | None = None, same_evaluator: bool = False) -> Root:
         """Return a root that was saved; searched on, it finds what it would have found had it never been saved.

@@ -1,4 +1,4 @@
-"""The formulas of the search, each a pure function under its equation (MODEL sections 2 to 9).
+"""The formulas of the search, each a pure function under its equation (docs/model.md sections 2 to 9).
 
 Sums run in index order from 0 and nothing is fused: the engine repeats every function here operation by operation,
 so that the two agree visit for visit. Lists of Python floats, not arrays, keep that order plain to see.

@@ -1,6 +1,6 @@
 """What is made of a root's numbers: noise on its prior, forced visits and their pruning, and policies to play by.
 
-Pure functions under their equations (MODEL section 8), over the choices of one acting player; nothing here knows a
+Pure functions under their equations (docs/model.md section 8), over the choices of one acting player; none knows a
 graph. As in `formulas`, sums run in index order over Python floats. `move_rules` reads their arguments off a result.
 """
 

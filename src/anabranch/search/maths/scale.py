@@ -1,6 +1,7 @@
 """The scale of values: which interval is mapped where before a bonus is added, so that c means the same in every game.
 
-One home for it (MODEL section 4): the reference's selectors and the policies read off a result call `value_scale`.
+One home for it (docs/model.md section 4): the reference's selectors and the policies read off a result call
+`value_scale`.
 """
 
 from __future__ import annotations

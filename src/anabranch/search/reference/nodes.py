@@ -1,4 +1,4 @@
-"""The reference's graph: plain nodes and edges that hold exactly what MODEL section 2 says they hold."""
+"""The reference's graph: plain nodes and edges that hold exactly what docs/model.md section 2 says they hold."""
 
 from __future__ import annotations
 
@@ -93,6 +93,7 @@ class Node:
         "kind",
         "mean",
         "outcomes",
+        "parents",
         "passing",
         "pending",
         "priors",
@@ -115,6 +116,7 @@ class Node:
         listed = self.kind is Kind.CHANCE and state.game.has("chance")
         self.outcomes = state.outcomes() if listed else []  # empty where chance can only be drawn
         self.edges: dict[Move, Edge] = {}  # in creation order
+        self.parents: dict[Node, None] = {}  # in linking order, each once; empty where the graph keeps none
         self.evaluation: Evaluation | None = None  # U and the prior as the evaluator gave them
         self.pending = False  # asked about, but not answered yet
         self.passing = 0  # visits in flight that walk through
@@ -153,16 +155,16 @@ class Node:
         return sum(edge.in_flight for edge in self.edges.values())
 
     def remember(self) -> tuple[Any, ...]:
-        """Return all that a backup may change, for `restore`."""
-        edges = [(edge, edge.visits, edge.in_flight, edge.repeats) for edge in self.edges.values()]
+        """Return what a backup may change beside the value, for `restore`; marks in flight may be another wave's."""
+        edges = [(edge, edge.visits, edge.repeats) for edge in self.edges.values()]
         averages = [list(row) for row in self.regrets], [list(row) for row in self.sums], self.current, self.solved_at
-        return edges, list(self.mean), self.completed, self.passing, averages
+        return edges, self.completed, averages
 
     def restore(self, known: tuple[Any, ...]) -> None:
         """Bring back what `remember` returned."""
-        edges, self.mean, self.completed, self.passing, averages = known
-        for edge, visits, in_flight, repeats in edges:
-            edge.visits, edge.in_flight, edge.repeats = visits, in_flight, repeats
+        edges, self.completed, averages = known
+        for edge, visits, repeats in edges:
+            edge.visits, edge.repeats = visits, repeats
         self.regrets, self.sums, self.current, self.solved_at = averages
 
     def move_of(self, action: Any) -> Move:
@@ -193,8 +195,9 @@ class Node:
 class ReferenceGraph:
     """All nodes of one search, found by state."""
 
-    def __init__(self, game: Game) -> None:
+    def __init__(self, game: Game, *, keeps_parents: bool = False) -> None:
         self.game = game
+        self.keeps_parents = keeps_parents
         self.nodes: list[Node] = []
         self.index: dict[object, Node] = {}
         self._numbers: dict[Node, int] = {}
@@ -204,6 +207,12 @@ class ReferenceGraph:
 
     def __len__(self) -> int:
         return len(self.nodes)
+
+    @property
+    def root_visits(self) -> int:
+        """Σ N over the root's edges, or the completed visits of a root that is chance."""
+        root = self.nodes[0]
+        return root.completed if root.kind is Kind.CHANCE else root.edge_visits
 
     def node(self, number: int) -> NodeView:
         """Return a node by its number, as the engine's graph does."""
@@ -238,7 +247,7 @@ class ReferenceGraph:
         return self.picture().svg
 
     def check(self) -> None:
-        """Assert the invariants of MODEL section 2; tests call it after every search."""
+        """Assert the invariants of docs/model.md section 2; tests call it after every search."""
         for node in self.nodes:
             for edge in node.edges.values():
                 assert edge.in_flight == 0, "nothing is in flight after a run"
@@ -255,6 +264,9 @@ class ReferenceGraph:
             assert all(value == value and abs(value) < float("inf") for value in node.mean), "values are finite"
             assert node.in_flight == 0, "nothing is in flight after a run"
         assert len(self.below(self.nodes[0])) == len(self.nodes), "every node is reachable from the root"
+        above = {(parent, node) for node in self.nodes for parent in node.parents}
+        links = {(node, child) for node in self.nodes for child in node.children()}
+        assert above == (links if self.keeps_parents else set()), "parents are nodes with an edge to a node, if kept"
         if self.game.cycles is None:
             self._assert_acyclic()
 
@@ -274,6 +286,12 @@ class ReferenceGraph:
         self.nodes = old.below(root)
         self.index = {node.state.key: node for node in self.nodes} if merge else {}
         self.low, self.high = old.low, old.high
+        if self.keeps_parents:
+            for node in self.nodes:
+                node.parents = {}
+            for node in self.nodes:
+                for child in node.children():
+                    child.parents[node] = None
 
     def _assert_acyclic(self) -> None:
         """Remove nodes without parents until none is left (Kahn 1962); a cycle would remain."""

@@ -1,4 +1,4 @@
-"""The search of MODEL.md in plain Python, slow and obvious: what the native engine must agree with, visit for visit."""
+"""The search of docs/model.md in plain Python, slow and obvious; the engine agrees with it visit for visit."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class Reference:
     @property
     def root_visits(self) -> int:
         """Σ N over the root's edges, or the completed visits of a root that is chance."""
-        return self.root.completed if self.root.kind is Kind.CHANCE else self.root.edge_visits
+        return self.graph.root_visits
 
     def run(self, *, simulations: int | None = None, visits: int | None = None, seconds: float | None = None) -> Result:
         """Add simulations, or search until the root has so many visits, or until the time is up.

@@ -1,4 +1,4 @@
-"""One path of the reference: walk down to where it ends, wait for evaluations, walk back (MODEL sections 5 and 6)."""
+"""One path of the reference: walk down to its end, wait for answers, back up (docs/model.md sections 5 and 6)."""
 
 from __future__ import annotations
 
@@ -19,10 +19,11 @@ from anabranch.search.maths.root_rule import RootRule
 from anabranch.search.reference.nodes import Edge, Kind, Move, Node, ReferenceGraph, Values
 from anabranch.search.reference.select import selectors
 from anabranch.search.reference.select.selector import Selector
+from anabranch.search.reference.staleness import ancestors, children_first, leaves_of
 from anabranch.search.reference.wave import Pause, Question, Step, Visit, Wave
 from anabranch.search.settings.config import SearchConfig
 
-LONGEST = 100_000  # states on one way: where dice lead to dice for ever, somebody must stop
+LONGEST = 100_000  # states on one way, inner visits included: where dice lead to dice for ever, a search must end
 
 
 class Walker:
@@ -30,7 +31,7 @@ class Walker:
 
     def __init__(self, game: Game, config: SearchConfig, draws: Draws) -> None:
         self.game, self.rules, self.config, self.draws = game, game.rules, config, draws
-        self.graph = ReferenceGraph(game)
+        self.graph = ReferenceGraph(game, keeps_parents=config.refresh in ("parents", "ancestors"))
         self.alone, self.together = selectors(config, self.graph)  # where one player acts, where several do
         self.rule = RootRule()  # of the root
         self.wave = Wave()  # the one at work
@@ -53,6 +54,8 @@ class Walker:
                 self.ask(node)
                 break
             above.add(node)
+            if node.kind is Kind.CHANCE and len(above) > LONGEST:
+                raise CycleError(endless(self.game))
             if node.kind is Kind.CHANCE and node.visits + node.in_flight == 0 and self._opens_at_once(node):
                 edges, fresh = self._open(node, above, repeated)
                 steps.append(Step(node, edges))
@@ -63,8 +66,6 @@ class Walker:
                     if unvisited.visits == 0:
                         yield self.visit(unvisited, above, outermost=False)
                 break
-            if node.kind is Kind.CHANCE and len(steps) >= LONGEST:
-                raise CycleError(endless(self.game))
             if node.kind is Kind.CHANCE:
                 edge = self._draw(node)
                 steps.append(Step(node, [edge]))
@@ -83,12 +84,14 @@ class Walker:
             node = child
         yield Pause.BACK if outermost else Pause.ANSWERS
         self._back(steps, repeated, refreshed)
+        if outermost and self.config.refresh == "sweep" and self.graph.root_visits % self.config.sweep_every == 0:
+            self._refresh_beside(children_first(self.graph.nodes[0]))
         above.difference_update(step.node for step in steps)
 
-    def _mark(self, node: Node, edges: list[Edge]) -> None:
-        """Count a visit in flight: N + v of the node, v of the edges."""
-        self._count_in_flight(node, edges, 1)
-        self.wave.on_failure(lambda: self._count_in_flight(node, edges, -1))
+    def _mark(self, node: Node, edges: list[Edge], change: int = 1) -> None:
+        """Count a visit in flight, or one no longer in flight: v of the node, v of the edges."""
+        self._count_in_flight(node, edges, change)
+        self.wave.on_failure(lambda: self._count_in_flight(node, edges, -change))
 
     @staticmethod
     def _count_in_flight(node: Node, edges: list[Edge], change: int) -> None:
@@ -97,16 +100,23 @@ class Walker:
             edge.in_flight += change
 
     def _back(self, steps: list[Step], repeated: list[Edge], refreshed: Node | None) -> None:
-        """Add one to each edge walked and recompute each node, leaf first."""
+        """Add one to each edge walked and recompute each node, leaf first, and others as `SearchConfig.refresh` says.
+
+        `parents`: after each node, the leaf first, its parents but the one walked next. `ancestors`: at the end all
+        nodes that can reach one of the path or its leaf, these included.
+        """
+        leaves, walked = leaves_of(steps), [step.node for step in steps]
         if refreshed is not None:
-            self._remember(refreshed)
-            self.refresh(refreshed)
+            self._refresh_beside([refreshed])
+        for leaf in leaves:
+            self._refresh_parents(leaf, walked[-1])
         for step in steps:
             self._remember(step.node)
         for edge in repeated:
             edge.repeats += 1
-        for node, edges, chances in reversed(steps):
-            self._count_in_flight(node, edges, -1)
+        for number in reversed(range(len(steps))):
+            node, edges, chances = steps[number]
+            self._mark(node, edges, -1)
             for edge in edges:
                 edge.visits += 1
             if node.kind is Kind.CHANCE:
@@ -114,15 +124,37 @@ class Walker:
             else:
                 self.selector_at(node).learn(node, edges[0], chances)
             self.refresh(node)
+            self._refresh_parents(node, walked[number - 1] if number > 0 else None)
+        if self.config.refresh == "ancestors":
+            self._refresh_beside(ancestors([*leaves, *reversed(walked)]))
 
-    def _remember(self, node: Node) -> None:
-        known, low, high = node.remember(), list(self.graph.low), list(self.graph.high)
+    def _refresh_parents(self, node: Node, following: Node | None) -> None:
+        """Where parents are to be refreshed, refresh a node's, but for the one that the walk back comes to next."""
+        if self.config.refresh == "parents":
+            self._refresh_beside(parent for parent in node.parents if parent is not following)
+
+    def _refresh_beside(self, nodes: Iterable[Node]) -> None:
+        """Refresh nodes whether or not a visit walked them: none is counted and nothing is learnt."""
+        for node in nodes:
+            if node.visits > 0:  # else opened by another path of the wave and not backed up yet
+                self._remember_value(node)
+                self.refresh(node)
+
+    def _remember_value(self, node: Node) -> None:
+        """Remember what a refresh changes: the node's value, and the range of values."""
+        graph = self.graph
+        mean, low, high = node.mean, list(graph.low), list(graph.high)
 
         def undo() -> None:
-            node.restore(known)
-            self.graph.low, self.graph.high = low, high
+            node.mean, graph.low, graph.high = mean, low, high
 
         self.wave.on_failure(undo)
+
+    def _remember(self, node: Node) -> None:
+        """Remember all that a backup changes."""
+        self._remember_value(node)
+        known = node.remember()
+        self.wave.on_failure(lambda: node.restore(known))
 
     def refresh(self, node: Node) -> None:
         """Recompute Q from the children: idempotent, so paths that meet may refresh a shared node in any order."""
@@ -263,6 +295,9 @@ class Walker:
 
         self.wave.on_failure(undo)
         edge.child = child
+        if self.graph.keeps_parents and node not in child.parents:
+            self.wave.on_failure(lambda: child.parents.pop(node))
+            child.parents[node] = None
         return True
 
     def find(self, data: Any) -> Node | None:

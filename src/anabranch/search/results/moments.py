@@ -1,4 +1,4 @@
-"""How widely the values met below a node scatter: the second moment of MODEL section 8, about the mean.
+"""How widely the values met below a node scatter: the second moment of docs/model.md section 8, about the mean.
 
     decision   M(n) = (Σ N(e)·m(e) + U) / (1 + Σ N(e)),   V(n) = (Σ N(e)·(V(e) + (m(e) − M)²) + (U − M)²) / (1 + Σ N(e))
     chance     likewise without U, weighted as Q is: by n(o), or by p(o) where all outcomes were enumerated

@@ -37,6 +37,7 @@ class Result:
     seconds: float
     graph: Any = field(repr=False)  # a search.graph.Graph, or the reference's
     config: SearchConfig | None = field(default=None, repr=False)  # of this search: without exploration if it had none
+    pruned: Floats | None = field(default=None, repr=False)  # `target`, where the engine has it at hand
 
     @property
     def action(self) -> Action | None:
@@ -55,6 +56,8 @@ class Result:
         """
         from anabranch.search.results.move_rules import pruned_policy
 
+        if self.pruned is not None:
+            return self.pruned.copy()
         found, turn = self.policy.copy(), self.state.turn
         if self.config is None or self.config.forced is None or isinstance(turn, int):
             return found

@@ -1,4 +1,4 @@
-"""What averaging selectors share: drawing from strategies, summing them up, reporting their mean (MODEL section 9)."""
+"""What averaging selectors share: draw from strategies, sum them up, report their mean (docs/model.md section 9)."""
 
 from __future__ import annotations
 

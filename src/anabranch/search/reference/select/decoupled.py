@@ -1,4 +1,4 @@
-"""What PUCT and UCB1 share: each acting player chooses alone, by a score over its own choices (MODEL section 4)."""
+"""What PUCT and UCB1 share: each player chooses alone, by a score over its own choices (docs/model.md section 4)."""
 
 from __future__ import annotations
 

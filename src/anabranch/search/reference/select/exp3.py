@@ -1,4 +1,4 @@
-"""Exp3 (MODEL section 9): exponential weights on payoffs divided by the probabilities they were drawn with."""
+"""Exp3 (docs/model.md section 9): exponential weights on payoffs divided by the probabilities they were drawn with."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The matrix selector (MODEL section 9): solve the table of cells for an equilibrium, again whenever N has grown."""
+"""The matrix selector (docs/model.md section 9): solve the table of cells, again whenever N has grown."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""PUCT (MODEL section 4): value plus a bonus for what the prior likes and few visits tried."""
+"""PUCT (docs/model.md section 4): value plus a bonus for what the prior likes and few visits tried."""
 
 from __future__ import annotations
 

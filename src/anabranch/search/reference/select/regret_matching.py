@@ -1,4 +1,4 @@
-"""Regret matching+ (MODEL section 9): play what one regrets not having played, report the average."""
+"""Regret matching+ (docs/model.md section 9): play what one regrets not having played, report the average."""
 
 from __future__ import annotations
 

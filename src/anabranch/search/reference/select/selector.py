@@ -33,7 +33,7 @@ class Selector(Protocol):
         ...
 
     def value(self, node: Node) -> Values:
-        """Return Q of an evaluated node (MODEL sections 3 and 9), a function of its edges and what was learnt."""
+        """Return Q of an evaluated node, of its edges and what was learnt (docs/model.md sections 3 and 9)."""
         ...
 
     def policy(self, node: Node, index: int, rule: RootRule | None) -> list[float]:

@@ -1,4 +1,4 @@
-"""UCB1 (MODEL section 4), for search without priors: untried choices first, then value plus √(ln S / N)."""
+"""UCB1 (docs/model.md section 4), for search without priors: untried choices first, then value plus √(ln S / N)."""
 
 from __future__ import annotations
 

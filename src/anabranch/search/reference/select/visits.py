@@ -9,7 +9,7 @@ from anabranch.search.reference.select.selector import priors_in_use
 
 
 def visit_values(node: Node) -> Values:
-    """Return the visit value of MODEL section 3 for every player."""
+    """Return the visit value of docs/model.md section 3 for every player."""
     return [visit_value(node, player) for player in range(node.state.game.players)]
 
 

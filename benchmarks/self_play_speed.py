@@ -1,0 +1,144 @@
+"""How much of a network's speed is left in self-play? 256 games of connect four, a tower of 5 × 32 in eight bits.
+
+    .venv/bin/python benchmarks/self_play_speed.py [--games 256] [--simulations 64] [--moves 6] [--rounds 5]
+
+Every move of every game: search with noise and forced playouts, take the target, draw an action, move the root on with
+its graph; finished games begin anew. The search notes how large its batches were; then the bare session, on one thread
+as in the search, is given observations of exactly those sizes in the same process. The ratio is the share of the
+session's positions per second that self-play reaches. Printed too: what a move costs beside the search itself.
+"""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import os
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import measure  # before NumPy: it limits threads
+import numpy as np
+from network_overhead import Noting
+
+import anabranch as ab
+
+BAR = 0.9
+
+
+class SelfPlay:
+    """So many games abreast, a few moves at a time."""
+
+    def __init__(self, model: Path, games: int, simulations: int, depth: int) -> None:
+        self.game = ab.games.load("connect_four")
+        self.evaluator = Noting(ab.Onnx(model, threads=1))
+        config = ab.SearchConfig(noise=ab.RootNoise(), forced=ab.ForcedPlayouts(), depth=depth)
+        self.searcher = ab.Searcher(self.game, self.evaluator, config, threads=1)
+        self.simulations = simulations
+        self.dice = np.random.default_rng(0)
+        self.roots = [self.searcher.root(self.game.start()) for _ in range(games)]
+        self.targets: list[np.ndarray[Any, Any]] = []
+        self.seconds: dict[str, float] = {"search": 0.0, "targets": 0.0, "choose": 0.0, "advance": 0.0}
+        self.moved = 0
+        self.observations = ab.random_positions(self.game, games).observations
+
+    def move(self) -> None:
+        """Play one move in every game."""
+        times = [time.perf_counter()]
+        results = self.searcher.run(self.roots, simulations=self.simulations)
+        times.append(time.perf_counter())
+        self.targets = [result.target for result in results]
+        times.append(time.perf_counter())
+        actions = [self.drawn(result) for result in results]
+        times.append(time.perf_counter())
+        for at, (root, action) in enumerate(zip(self.roots, actions, strict=True)):
+            root.advance(action, keep="graph")
+            if root.state.over:
+                self.roots[at] = self.searcher.root(self.game.start())
+        times.append(time.perf_counter())
+        for name, begun, ended in zip(self.seconds, times, times[1:], strict=False):
+            self.seconds[name] += ended - begun
+        self.moved += len(self.roots)
+
+    def drawn(self, result: ab.Result) -> int:
+        """Draw an action from the visits."""
+        assert isinstance(result.state.turn, tuple)
+        row = result.policy[result.state.turn[0]]
+        return int(np.searchsorted(np.cumsum(row), self.dice.random() * row.sum(), side="right").clip(0, len(row) - 1))
+
+    def play(self, moves: int) -> None:
+        """Play some moves."""
+        for _ in range(moves):
+            self.move()
+
+    def infer(self, sizes: Sequence[int]) -> None:
+        """Give the bare session batches of given sizes."""
+        session, name = self.evaluator.inner._session, self.evaluator.inner.input_name
+        for size in sizes:
+            session.run(["logits", "values"], {name: self.observations[:size]})
+
+
+def row(model: Path, games: int, simulations: int, moves: int, rounds: int, depth: int) -> measure.Row:
+    """Measure one setting: moves, then the bare session with the same batches, in turn."""
+    play = SelfPlay(model, games, simulations, depth)
+    play.play(2)
+    shares, rates, bare = [], [], []
+    play.seconds = dict.fromkeys(play.seconds, 0.0)
+    play.moved = 0
+    for _ in range(rounds):
+        play.evaluator.sizes.clear()
+        begun = time.perf_counter()
+        play.play(moves)
+        ours = time.perf_counter() - begun
+        sizes = list(play.evaluator.sizes)
+        begun = time.perf_counter()
+        play.infer(sizes)
+        theirs = time.perf_counter() - begun
+        shares.append(theirs / ours)
+        rates.append(sum(sizes) / ours)
+        bare.append(sum(sizes) / theirs)
+    beside = ", ".join(
+        f"{name} {1e6 * play.seconds[name] / play.moved:.1f}" for name in ("targets", "choose", "advance")
+    )
+    python = sum(play.seconds[name] for name in ("targets", "choose", "advance")) / sum(play.seconds.values())
+    return measure.Row(
+        f"self-play, {games} games, depth {depth}",
+        statistics.median(rates),
+        theirs=statistics.median(bare),
+        ratio=statistics.median(shares),
+        bar=BAR,
+        unit="positions/s",
+        note=f"µs a move beside the search: {beside}; {100 * python:.1f} % of the time",
+    )
+
+
+def main(words: Sequence[str] | None = None) -> list[measure.Row]:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0] if __doc__ else None)
+    parser.add_argument("--games", type=int, default=256)
+    parser.add_argument("--simulations", type=int, default=64)
+    parser.add_argument("--moves", type=int, default=6)
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--channels", type=int, default=32)
+    parser.add_argument("--blocks", type=int, default=5)
+    asked = parser.parse_args(words)
+    game = ab.games.load("connect_four")
+    with tempfile.TemporaryDirectory() as folder:
+        whole, model = Path(folder, "tower.onnx"), Path(folder, "eight_bits.onnx")
+        net = ab.nets.make("tower", game, channels=asked.channels, blocks=asked.blocks).eval()
+        ab.to_onnx(net, game, whole)
+        ab.quantise(whole, model, game)
+        lines = [row(model, asked.games, asked.simulations, asked.moves, asked.rounds, depth) for depth in (1, 2)]
+    measure.finish(__file__, lines)
+    return lines
+
+
+if __name__ == "__main__":
+    logging.disable(logging.WARNING)
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # before torch is loaded
+    measure.use_cores(2)
+    main(sys.argv[1:])

@@ -1,0 +1,83 @@
+"""Corners in which random games found engine and reference apart, each as the smallest table that shows it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tests.parity.compare import compare
+from tests.tables import OVER, chance, decision, table
+
+import anabranch as ab
+from anabranch.games.explicit import Explicit
+
+
+def dice(*children: str) -> dict[str, Any]:
+    """Outcomes that are equally likely and pay nothing."""
+    return chance(*[(1.0 / len(children), child, [0.0]) for child in children])
+
+
+def test_nested_visits_wait_before_they_are_backed_up():
+    """Also those that had nested visits themselves.
+
+    Path 1 asks whether Y was visited only after path 2, in the round before, has backed its visit of Y up.
+    """
+    nodes = table(
+        1,
+        "R",
+        R=decision(0, [0.0], ("A", [0.0]), ("B", [0.0])),
+        A=dice("X", "Y"),
+        X=dice("X2"),
+        X2=dice("end"),
+        B=dice("V", "W"),
+        V=dice("end"),
+        W=dice("Y", "Y", "Y"),  # more outcomes than are enumerated
+        Y=chance((1.0, "end", [1.0])),
+        end=OVER,
+    )
+    config = ab.SearchConfig(chance=ab.Chance(exact_up_to=2), width=2)
+    assert compare(Explicit(nodes).start(), ab.Uniform(), config, simulations=2)
+
+
+def test_draws_made_at_once_end_by_repetition_one_by_one():
+    """Of three draws the second is frozen and the third, the same outcome, comes back into the path."""
+    nodes = table(1, "c", c=chance((0.3, "end", [1.0]), (0.7, "c", [0.0])), end=OVER)
+    config = ab.SearchConfig(chance=ab.Chance(draws=3, widen=0.5, widen_power=1.0, offset=0.5))
+    for simulations in (1, 2, 10):
+        assert compare(Explicit(nodes, cycles=0.75).start(), ab.Uniform(), config, simulations=simulations)
+
+
+def test_chance_children_of_draws_made_at_once_are_visited_in_one_order():
+    """Of five draws the second and the fifth are a; only the fifth finds room for a child, after b had its own."""
+    nodes = table(
+        1,
+        "c",
+        c=chance((0.3, "a", [0.0]), (0.4, "x", [0.0]), (0.3, "b", [0.0])),
+        x=dice("end"),
+        a=dice("below_a"),
+        b=dice("below_b"),
+        below_a=dice("end"),
+        below_b=dice("end"),
+        end=OVER,
+    )
+    config = ab.SearchConfig(chance=ab.Chance(draws=5, widen=0.5, widen_power=1.0, offset=0.0))
+    assert compare(Explicit(nodes).start(), ab.Uniform(), config, simulations=1)
+
+
+def test_nested_visits_that_stop_before_a_node_refresh_it_from_children_read_anew():
+    """Path 2 has opened Y and not backed it up when a nested visit of path 1 stops before it; Q(X) changed since."""
+    nodes = table(
+        1,
+        "R",
+        R=decision(0, [0.0], ("A", [0.0]), ("Y", [0.0])),
+        A=dice("W1", "W2", "D"),
+        W1=dice("Y", "Y", "Y", "Y"),
+        W2=dice("D", "D", "D", "D"),
+        D=decision(0, [0.0], ("Y", [0.0])),
+        Y=dice("X"),
+        X=chance(*[(0.25, "end", [reward]) for reward in (0.0, 0.0, 1.0, 1.0)]),
+        end=OVER,
+    )
+    config = ab.SearchConfig(
+        chance=ab.Chance(exact_up_to=3, offset=0.0), transposition=ab.Transposition(on_visit="stop"), width=2
+    )
+    assert compare(Explicit(nodes).start(), ab.Uniform(), config, simulations=2)

@@ -141,6 +141,13 @@ def alarms():
     print("alarms", noticed > 3, "at once", latest < 1.0)
 
 
+def unraisable(lost):
+    """Pass over an interrupt that came while a generator was closed: Python itself drops such a one and says so."""
+    if lost.exc_type is not KeyboardInterrupt:
+        sys.__unraisablehook__(lost)
+
+
 if __name__ == "__main__":
+    sys.unraisablehook = unraisable
     signal.signal(signal.SIGINT, signal.default_int_handler)
     {"moments": moments, "alarms": alarms}[sys.argv[1]]()

@@ -54,6 +54,9 @@ class Breaks:
     def __init__(self):
         raise OSError("no such thing")
 
+    def evaluate(self, batch):
+        return None
+
 def agent(state, seat):
     return 1 / 0
 """
@@ -117,6 +120,16 @@ def test_who_raised_is_named(words, said, file, monkeypatch, capsys):
         ("os:system", "os:system is Python's own posix.system; an evaluator is a function of a batch"),
         ("builtins:print", "Python's own builtins.print"),
         ("subprocess:Popen", "Python's own subprocess.Popen"),
+        ("builtins:exit", "Python's own _sitebuiltins.Quitter"),
+        ("random:seed", "Python's own random.Random.seed"),
+        ("os:environ", "Python's own os._Environ; an evaluator is a function of a batch"),
+        (
+            "os:sep",
+            "or has evaluate(batch); found str",
+        ),
+        ("anabranch:RandomAgent", "anabranch:RandomAgent is a class without evaluate(batch)"),
+        ("anabranch.errors:UsageError", "a class without evaluate(batch)"),
+        ("mine.py:Rules", "a class without evaluate(batch)"),
         ("mine.py:takes_two", "cannot be called with a batch alone (missing a required argument: 'two')"),
     ],
 )
@@ -124,6 +137,16 @@ def test_what_is_no_evaluator_is_refused_before_it_is_called(name, said, file, m
     monkeypatch.chdir(file.parent)
     assert main([*SEARCH, name]) == USAGE
     assert said in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["os.path:join", "collections.abc:Sized", "os.path:sep", "mine.py:run"])
+def test_what_is_no_agent_is_refused_before_it_is_called(name, file, monkeypatch, capsys):
+    monkeypatch.chdir(file.parent)
+    with file.open("a") as more:
+        more.write("from subprocess import run\n")
+    assert main(["match", "tic_tac_toe", "random", name, "--games", "2"]) == USAGE
+    said = capsys.readouterr().err
+    assert "Python's own" in said or "os.path:sep: an agent has" in said
 
 
 def test_the_server_says_so_too(file):

@@ -10,9 +10,8 @@ import dataclasses
 import inspect
 import json
 import re
-import sys
 from pathlib import Path
-from types import BuiltinFunctionType, FunctionType
+from types import FunctionType
 from typing import Any
 
 from anabranch.errors import DataError, UnknownNameError, UsageError
@@ -22,7 +21,7 @@ from anabranch.evaluate.native import BUILT_IN
 from anabranch.evaluate.onnx import Onnx
 from anabranch.evaluate.torch import Torch
 from anabranch.game.game import Game
-from anabranch.game.load import load_module
+from anabranch.game.load import load_module, refuse_pythons_own
 
 NETWORK = re.compile(r"(?P<path>.+\.(?:onnx|safetensors))(?::(?P<options>[^:]*))?", re.DOTALL)
 # Options of networks' files and their kinds; `sha256` is the beginning of a hash, as the names of evaluators tell it.
@@ -65,11 +64,13 @@ def load(text: str, game: Game | None = None) -> Evaluator:
 
 
 def _refuse_others(text: str, found: Any) -> None:
-    """Refuse what cannot be an evaluator: functions and classes of Python itself, functions of no or many things."""
+    """Refuse what cannot be an evaluator, before it is called: what is Python's own, functions of no or many things."""
     what = "an evaluator is a function of a batch that returns (logits, values), or has evaluate(batch)"
-    home = found.__module__ if isinstance(found, (type, FunctionType, BuiltinFunctionType)) else ""
-    if str(home).partition(".")[0] in sys.stdlib_module_names - {"__main__"}:
-        raise UsageError(f"{text} is Python's own {home}.{found.__qualname__}; {what}")
+    refuse_pythons_own(text, found, what)
+    if isinstance(found, type) and not _evaluates(found):
+        raise UsageError(f"{text} is a class without evaluate(batch); {what}")
+    if not isinstance(found, type) and not callable(getattr(found, "evaluate", None)) and not callable(found):
+        raise UsageError(f"{text}: {what}; found {type(found).__name__}")
     if isinstance(found, FunctionType):
         try:
             inspect.signature(found).bind(None)
@@ -77,11 +78,16 @@ def _refuse_others(text: str, found: Any) -> None:
             raise UsageError(f"{text} cannot be called with a batch alone ({error}); {what}") from None
 
 
+def _evaluates(kind: type) -> bool:
+    """Whether instances of a class have evaluate, or can be called."""
+    return callable(getattr(kind, "evaluate", None)) or any("__call__" in vars(each) for each in kind.__mro__)
+
+
 def _made(text: str, kind: type) -> Any:
     """Make an evaluator of a class that needs nothing for it."""
     try:
         inspect.signature(kind).bind()
-    except TypeError as error:
+    except (TypeError, ValueError) as error:  # the latter of classes in C, which tell no signature
         raise UsageError(
             f"{text} is a class that cannot be made without arguments ({error}); make one in the file, under a name of "
             f"its own, and name that"

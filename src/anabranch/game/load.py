@@ -6,7 +6,7 @@ import importlib
 import importlib.util
 import sys
 from pathlib import Path
-from types import ModuleType
+from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 from anabranch.errors import UnknownNameError, UsageError
@@ -29,6 +29,18 @@ def load_from(where: str, name: str, /, **options: Any) -> Game:
 def load_module(where: str) -> ModuleType:
     """Import `package.module` or run `path/to/file.py`."""
     return _module_from_file(Path(where)) if where.endswith(".py") else _module(where)
+
+
+def refuse_pythons_own(text: str, found: Any, wanted: str) -> None:
+    """Refuse a function, class or object that a name leads to and that is Python's own: nobody means to call it."""
+    named = (type, FunctionType, BuiltinFunctionType, MethodType)
+    told = found if isinstance(found, named) else type(found)
+    home = str(getattr(told, "__module__", None))
+    top = home.partition(".")[0]
+    if told is not found and top in ("builtins", "functools", "types"):  # texts, numbers, partial functions of others
+        return
+    if top in sys.stdlib_module_names and top != "__main__":
+        raise UsageError(f"{text} is Python's own {home}.{told.__qualname__}; {wanted}")
 
 
 def _module(name: str) -> ModuleType:

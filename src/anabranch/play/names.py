@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from anabranch.errors import DataError, UnknownNameError, UsageError
-from anabranch.game.load import load_module
+from anabranch.game.load import load_module, refuse_pythons_own
 from anabranch.play.agent import Agent
 from anabranch.play.random_agent import RandomAgent
 from anabranch.play.scripted_agent import ScriptedAgent
@@ -135,8 +135,12 @@ def _from_module(where: str, member: str) -> Agent:
     if found is None:
         names = [key for key, value in vars(module).items() if callable(value) and not key.startswith("_")]
         raise UnknownNameError(f"agent in {where}", member, names)
+    wanted = "an agent has choose(turns), or is a function of (state, seat)"
+    refuse_pythons_own(f"{where}:{member}", found, wanted)
     if isinstance(found, type):
         if not callable(getattr(found, "choose", None)):
             raise UsageError(f"{where}:{member} is no agent: it has no choose(turns); derive it from ab.Agent")
         found = found()
+    if isinstance(found, str):  # which would be read as another name
+        raise UsageError(f"{where}:{member}: {wanted}; found str")
     return as_agent(found)

@@ -29,8 +29,7 @@ class UnknownNameError(UsageError, KeyError):
     ) -> None:
         known = sorted(known)
         near = did_you_mean(meant) if meant else suggestion(name, known)
-        shown = name if len(name) <= LONGEST_NAME else f"{name[:LONGEST_NAME]}…"
-        super().__init__((f"{where}: " if where else "") + f"unknown {what} {shown!r}.{near}")
+        super().__init__((f"{where}: " if where else "") + f"unknown {what} {shortened(name)!r}.{near}")
         self.nearest = next(iter(meant or nearest(name, known)), None)
 
     def placed(self, where: str) -> UnknownNameError:
@@ -126,6 +125,19 @@ class MissingExtraError(AnabranchError, ImportError):
 
     def __init__(self, module: str, extra: str, purpose: str) -> None:
         super().__init__(f"{purpose} needs {module}; install it with: pip install 'anabranch[{extra}]'")
+
+
+def shortened(text: str, most: int = LONGEST_NAME) -> str:
+    """Return a text that somebody wrote as a message repeats it: as it is, or its beginning."""
+    return text if len(text) <= most else f"{text[:most]}…"
+
+
+def shown(value: object, most: int = LONGEST_NAME) -> str:
+    """Return a value as a message repeats it: its repr, or the beginning of that."""
+    try:
+        return shortened(repr(value), most)
+    except (ValueError, RecursionError):  # a number of too many digits, lists in lists without end
+        return f"a {type(value).__name__} too large to show"
 
 
 def nearest(name: str, known: Iterable[str]) -> list[str]:

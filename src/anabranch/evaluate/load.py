@@ -14,7 +14,7 @@ from pathlib import Path
 from types import FunctionType
 from typing import Any
 
-from anabranch.errors import DataError, UnknownNameError, UsageError
+from anabranch.errors import DataError, UnknownNameError, UsageError, shortened
 from anabranch.evaluate.batch import Evaluator, as_evaluator
 from anabranch.evaluate.identity import identity
 from anabranch.evaluate.native import BUILT_IN
@@ -47,7 +47,7 @@ def load(text: str, game: Game | None = None) -> Evaluator:
     where, separator, member = text.rpartition(":")
     if not separator:
         if text.endswith(".py"):
-            raise UsageError(f"which evaluator of {text}? Name it too, e.g. {text}:evaluate")
+            raise UsageError(f"which evaluator of {shortened(text)}? Name it too, e.g. {shortened(text)}:evaluate")
         raise UnknownNameError("evaluator", text, BUILT_IN)
     if where.partition(":")[0].isidentifier() and "=" in member:  # a built-in one, misspelt
         raise UnknownNameError("evaluator", where.partition(":")[0], BUILT_IN)
@@ -104,7 +104,7 @@ def _network(path: Path, text: str, game: Game | None) -> Evaluator:
         if key not in known:
             raise UnknownNameError(f"option of {path.suffix} files", key, known)
         if not separator:
-            raise UsageError(f"{pair!r} is not of the form key=value, e.g. {path.name}:threads=2")
+            raise UsageError(f"{shortened(pair)!r} is not of the form key=value, e.g. {path.name}:threads=2")
         options[key] = value if known[key] is str else _number(f"{path.name}:{key}", value, known[key])
     expected = options.pop("sha256", None)
     made: Onnx | Torch
@@ -129,7 +129,7 @@ def _built_in(name: str, rest: str) -> Evaluator:
     for pair in filter(None, rest.split(",")):
         key, separator, text = pair.partition("=")
         if not separator:
-            raise UsageError(f"{pair!r} is not of the form key=value, e.g. rollout:count=4,max_depth=200")
+            raise UsageError(f"{shortened(pair)!r} is not of the form key=value, e.g. rollout:count=4,max_depth=200")
         if key not in defaults:
             raise UnknownNameError(f"setting of {name}", key, defaults)
         options[key] = _number(f"{name}:{key}", text, type(defaults[key]))
@@ -139,12 +139,12 @@ def _built_in(name: str, rest: str) -> Evaluator:
 def _number(key: str, text: str, kind: type) -> Any:
     try:
         value = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         value = None
     if kind is bool and not isinstance(value, bool):
-        raise UsageError(f"{key} must be true or false, found {text!r}")
+        raise UsageError(f"{key} must be true or false, found {shortened(text)!r}")
     if isinstance(value, bool) != (kind is bool) or not isinstance(value, (int, kind)):
-        raise UsageError(f"{key} must be a {'whole ' if kind is int else ''}number, found {text!r}")
+        raise UsageError(f"{key} must be a {'whole ' if kind is int else ''}number, found {shortened(text)!r}")
     return value
 
 

@@ -8,7 +8,7 @@ from typing import Any, Literal, TypeAlias, get_args
 import numpy as np
 import numpy.typing as npt
 
-from anabranch.errors import UnknownNameError, UsageError
+from anabranch.errors import UnknownNameError, UsageError, shown
 from anabranch.game.game import Game
 from anabranch.game.state import State
 from anabranch.search.settings.config import Exp3, MatrixGame, Puct, RegretMatching, SearchConfig, Ucb1
@@ -112,5 +112,4 @@ def _way_to_a_game(given: Any) -> str:
 def _shown(given: Any) -> str:
     if isinstance(given, type):
         return f"the class {given.__name__}"
-    text = repr(given)
-    return text if len(text) <= 80 else f"{text[:80]}…"
+    return shown(given, 80)

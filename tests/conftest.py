@@ -1,6 +1,6 @@
-"""One cache of compiled games for the whole test run, inside the checkout: tests leave the user's own alone.
+"""How all tests run: one cache of compiled games, inside the checkout; one thread for torch; options for hard tests.
 
-And one thread for torch: workers of pytest share the cores, and OpenMP's threads stall where they must.
+The user's own cache is left alone. Workers of pytest share the cores, and OpenMP's threads stall where they must.
 """
 
 import os
@@ -13,6 +13,19 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption(
-        "--cases", type=int, help="random games that engine and reference search, seed by seed (default 600)"
+    group = parser.getgroup("hard tests")
+    group.addoption("--hard", action="store_true", help="do what takes long, too, and count the cases")
+    group.addoption(
+        "--cases", type=int, default=None, help="how many: random games of tests/parity, inputs of each parser"
     )
+    group.addoption("--seed", type=int, default=0, help="which inputs these are")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out what is marked as hard, unless asked for: laws at a length that finds rare things, not common ones."""
+    if config.getoption("--hard"):
+        return
+    left_out = [item for item in items if item.get_closest_marker("hard")]
+    if left_out:
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if not item.get_closest_marker("hard")]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import socket
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -22,11 +22,13 @@ KINDS = ("ENOSPC", "EIO", "ENOSPC for ever", "EIO for ever", "short", "short, th
 
 
 class Disk:
-    """Counts operations and lets one of them fail."""
+    """Counts operations and lets some of them fail: one, or those that a plan has a kind of failure for."""
 
-    def __init__(self, failing: int | None = None, kind: str = "ENOSPC") -> None:
-        self.failing, self.kind, self.done = failing, kind, 0
+    def __init__(self, failing: int | None = None, kind: str = "ENOSPC", plan: Mapping[int, str] | None = None) -> None:
+        self.plan = dict(plan or {}) if failing is None else {failing: kind}
+        self.done = 0
         self.names: list[str] = []
+        self.failed: list[str] = []  # the operations that did
         self.full = False
 
     def __getattr__(self, name: str) -> Any:
@@ -35,27 +37,29 @@ class Disk:
 
     def _counted(self, name: str, real: Callable[..., Any]) -> Callable[..., Any]:
         def operation(*arguments: Any, **options: Any) -> Any:
-            number, self.done = self.done, self.done + 1
+            kind = self._kind(self.done)
+            self.done += 1
             self.names.append(name)
-            fails = number == self.failing or (
-                self.failing is not None and number > self.failing and self.kind.endswith("for ever")
-            )
             if self.full and name == "write":
-                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-            if not fails:
+                kind = "ENOSPC"
+            if not kind or (kind.startswith("short") and name != "write"):
                 return real(*arguments, **options)
-            if self.kind.startswith("short"):
-                if name != "write":
-                    return real(*arguments, **options)
-                self.full = self.kind == "short, then full"
+            self.failed.append(name)
+            if kind.startswith("short"):
+                self.full = kind == "short, then full"
                 file, data = arguments
                 return real(file, data[: len(data) // 2])
             if name == "close":  # the descriptor goes in any case
                 real(*arguments, **options)
-            number = getattr(errno, self.kind.split()[0])
+            number = getattr(errno, kind.split()[0])
             raise OSError(number, os.strerror(number))
 
         return operation
+
+    def _kind(self, number: int) -> str:
+        """Return how an operation fails, "" if it does not."""
+        lasting = (kind for first, kind in self.plan.items() if kind.endswith("for ever") and number > first)
+        return self.plan.get(number) or next(lasting, "")
 
     @contextmanager
     def used(self) -> Iterator[Disk]:

@@ -257,7 +257,7 @@ def test_a_fault_of_the_library_keeps_its_traceback(monkeypatch):
     def fault(name, arguments):
         raise AssertionError("a broken invariant")
 
-    monkeypatch.setattr("anabranch.cli.failure.foreign_frames", lambda error: [])
+    monkeypatch.setattr("anabranch.cli.failure.fault_of", lambda error: "")
     monkeypatch.setattr(cli, "run", fault)
     with pytest.raises(AssertionError, match="invariant"):
         main(["games"])

@@ -120,3 +120,65 @@ def test_step_is_tried_before_it_is_compiled():
 def test_a_field_is_a_type_or_a_type_and_a_shape(wrong):
     with pytest.raises(UsageError, match=r"'piles' is declared as .*ab.record\(piles=\(np.int8, 3\)\)"):
         ab.record(piles=wrong)
+
+
+class Pays(ab.CompiledGame):
+    """One move, which pays what it was told."""
+
+    def __init__(self, amount: float) -> None:
+        self.players, self.actions, self.amount = 1, 1, amount
+        self.state = ab.record(ply=np.int64)
+        self.returns = (-1e90, 1e90)
+
+    def setup(self, state: Any, random: Any) -> None:
+        state.ply = 0
+
+    def turn(self, state: Any) -> int:
+        return ab.player(0) if state.ply == 0 else ab.OVER
+
+    def legal(self, state: Any, player: int, actions: Any) -> int:
+        actions[0] = 0
+        return 1
+
+    def step(self, state: Any, actions: Any, rewards: Any) -> None:
+        state.ply = 1
+        rewards[0] = self.amount
+
+
+class PaysObjects(ab.ObjectGame):
+    """The same on Python's numbers."""
+
+    def __init__(self, amount: float) -> None:
+        self.players, self.actions, self.amount = 1, 1, amount
+        self.returns = (-1e90, 1e90)
+
+    def setup(self, random: Any) -> int:
+        return 0
+
+    def turn(self, state: int) -> int:
+        return ab.player(0) if state == 0 else ab.OVER
+
+    def legal(self, state: int, player: int) -> list[int]:
+        return [0]
+
+    def step(self, state: int, actions: Any) -> Any:
+        return 1, [self.amount]
+
+
+@pytest.mark.parametrize(
+    ("amount", "said"),
+    [
+        (1e39, r"rewards \[1e\+39\]: finite, but larger than 3\.4e\+38, the largest float32.*pay smaller ones"),
+        (-1e80, r"finite, but larger than 3\.4e\+38"),
+        (np.inf, r"must give 1 finite rewards, found \[inf\]"),
+        (np.nan, r"must give 1 finite rewards, found \[nan\]"),
+    ],
+)
+def test_a_reward_that_is_too_large_is_not_called_infinite(amount, said):
+    """A double is finite up to 1.8e308; rewards are kept in float32."""
+    for game in (Pays(amount), Pays(amount).interpreted(), PaysObjects(amount)):
+        with pytest.raises(GameError, match=said):
+            game.start().step(0)
+        with pytest.raises(GameError, match=said):
+            ab.search(game.start(), simulations=3, evaluator=ab.Uniform())
+    Pays(3e38).start().step(0)

@@ -452,6 +452,117 @@ def test_a_graph_belongs_to_one_thread_at_a_time():
     root.graph.check()
 
 
+READERS: dict[str, Callable[[Any], Any]] = {
+    "len": len,
+    "node": lambda graph: graph.node(0),
+    "limited": lambda graph: graph.limited,
+    "picture": lambda graph: graph.picture(),
+    "check": lambda graph: graph.check(),
+    "columns": lambda graph: graph.columns,
+    "bytes": lambda graph: graph.bytes,
+    "children": lambda graph: graph.children(0),
+    "result": lambda graph: graph.result(1, 1.0),
+}
+
+
+@pytest.mark.parametrize("depth", [1, 2])
+def test_a_graph_is_not_read_beside_a_run_that_waits_for_its_evaluator(depth):
+    """Between waves nobody is at work on it, but paths are in flight: what was read would be of no moment at all."""
+    asked, answered = threading.Event(), threading.Event()
+
+    def slow(batch: Any) -> Any:
+        asked.set()
+        assert answered.wait(60)
+        return think(batch)
+
+    searcher = ab.Searcher(GAME, slow, ab.SearchConfig(depth=depth, width=4))
+    root = searcher.root(GAME.start())
+    graph = root.graph
+    worker = threading.Thread(target=searcher.run, args=(root,), kwargs={"simulations": 30})
+    worker.start()
+    assert asked.wait(60)
+    try:
+        for name, read in READERS.items():
+            with pytest.raises(UsageError, match=r"searched by another thread.*wait for the run to end") as told:
+                read(graph)
+            assert "another thread" in str(told.value), name
+        for also in (lambda: root.result, lambda: root.graph, lambda: root.save("never.npz"), lambda: root.root_number):
+            with pytest.raises(UsageError, match="searched by another thread"):
+                also()
+    finally:
+        answered.set()
+        worker.join()
+    assert root.result.visits.sum() == 30
+    assert len(graph) > 1
+    graph.check()
+
+
+def test_the_references_graph_is_not_read_beside_a_run_either():
+    asked, answered = threading.Event(), threading.Event()
+
+    def slow(batch: Any) -> Any:
+        asked.set()
+        assert answered.wait(60)
+        return think(batch)
+
+    reference = ab.Reference(GAME.start(), slow)
+    worker = threading.Thread(target=reference.run, kwargs={"simulations": 10})
+    worker.start()
+    assert asked.wait(60)
+    try:
+        for name in ("len", "node", "limited", "picture", "check"):
+            with pytest.raises(UsageError, match=r"searched by another thread.*wait for the run to end"):
+                READERS[name](reference.graph)
+        for change in (lambda: reference.run(simulations=1), lambda: reference.advance(0)):
+            with pytest.raises(UsageError, match="being searched; wait"):
+                change()
+    finally:
+        answered.set()
+        worker.join()
+    assert reference.root_visits == 10
+    reference.graph.check()
+    with pytest.raises(UsageError, match="no node -1"):
+        reference.graph.node(-1)
+
+
+@pytest.mark.parametrize(
+    ("roots", "simulations", "said"),
+    [
+        (1, [5, 5], r"one number for all roots, or a list with one for each: there is 1 root, found 2 in \[5, 5\]"),
+        (2, [5], r"there are 2 roots, found 1 in \[5\]"),
+        (1, [], r"there is 1 root, found 0 in \[\]"),
+        (3, range(2), r"there are 3 roots, found 2 in range\(0, 2\)"),
+        (1, np.array([5, 5]), r"there is 1 root, found 2 in array"),
+        (1, [[5]], r"simulations is one number .* found \[5\]"),
+        (1, ["5"], r"give one budget.*found simulations='5'"),
+        (1, [-1], r"give one budget.*found simulations=-1"),
+    ],
+)
+def test_as_many_budgets_as_roots(roots, simulations, said):
+    """Whoever searches one root, or several, is told how many numbers there were, and how many there are to be."""
+    for evaluator in (ab.Uniform(), think):
+        searcher = ab.Searcher(GAME, evaluator)
+        chosen = [searcher.root(GAME.start()) for _ in range(roots)]
+        with pytest.raises(UsageError, match=said):
+            searcher.run(chosen[0] if roots == 1 else chosen, simulations=simulations)
+        if evaluator is think:
+            with pytest.raises(UsageError, match=said):
+                searcher.ask(chosen, simulations=simulations)
+        searcher.run(chosen, simulations=np.array([3] * roots))
+        assert [root.result.visits.sum() for root in chosen] == [3] * roots
+
+
+def test_one_state_has_one_budget():
+    for search in (
+        lambda budget: ab.search(GAME.start(), simulations=budget),
+        lambda budget: ab.Reference(GAME.start(), ab.Uniform()).run(simulations=budget),
+        lambda budget: ab.Analysis(GAME.start(), simulations=budget),
+        lambda budget: ab.SearchAgent(simulations=budget),
+    ):
+        with pytest.raises(UsageError, match=r"simulations is one number .*found .*\[5, 5\]"):
+            search([5, 5])
+
+
 def test_an_evaluator_cannot_run_the_root_it_is_asked_about():
     game = ab.games.load("tic_tac_toe")
 

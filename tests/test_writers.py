@@ -12,11 +12,12 @@ from pathlib import Path
 
 import pytest
 from tests.disk import KINDS, Disk, looks, special_files
+from tests.failing import Trial, every_operation
 from tests.sources import ROOT, files, name_of, tree_of
 from tests.writers import REFUSED, WRITERS, Writer, probe
 
 import anabranch as ab
-from anabranch.errors import AnabranchError, FileError
+from anabranch.errors import FileError
 from anabranch.play.match import Series
 
 every = pytest.mark.parametrize("writer", WRITERS.values(), ids=WRITERS)
@@ -130,22 +131,6 @@ def test_a_file_that_may_not_be_written_is_not_replaced(tmp_path, monkeypatch):
 # Disks that fail
 
 
-def outcome(writer: Writer, path: Path, version: int) -> str:
-    """Let it write and return how that went; trouble must be told with the file's name and what to do."""
-    try:
-        writer.write(path, version)
-    except AnabranchError as error:
-        caught = error
-    else:
-        return "went well"
-    assert isinstance(caught, FileError), caught
-    assert str(path) in str(caught)
-    assert caught.filename == str(path)
-    assert caught.errno in (errno.ENOSPC, errno.EIO)
-    assert "make room" in str(caught) or "the disk has failed" in str(caught)
-    return "told"
-
-
 CASES = [
     pytest.param(writer, first, id=f"{name}, {'a new name' if first else 'over an old file'}")
     for name, writer in WRITERS.items()
@@ -158,45 +143,10 @@ CASES = [
 @pytest.mark.parametrize(("writer", "first"), CASES)
 def test_any_file_operation_may_fail(writer: Writer, kind, first, tmp_path):
     """For every k: the k-th operation fails. Then there is the old file or the new one, and nothing else."""
-    version, path = int(not first), tmp_path / f"file{writer.ending}"
-    old: bytes | None = None
-    if not first:
-        writer.write(path, 0)
-        old = path.read_bytes()
-    writer.write(path, version)
-    new = writer.read(path.read_bytes())
-    number, told = 0, 0
-    while True:
-        path.unlink()
-        if old is not None:
-            path.write_bytes(old)
-        with Disk(number, kind).used() as disk:
-            how = outcome(writer, path, version)
-        found = path.read_bytes() if path.exists() else None
-        read = None if found is None else writer.read(found)
-        if writer.grows:
-            assert read is None or read == new[: len(read)], disk.names
-            assert (
-                found is None if old is None and found is None else found is not None and found.startswith(old or b"")
-            )
-        else:
-            assert found == old or read == new, disk.names
-        rest = {left.name for left in tmp_path.iterdir()} - {path.name}
-        assert not rest or "for ever" in kind or disk.names[number] == "unlink", disk.names
-        for left in rest:
-            (tmp_path / left).unlink()
-        if disk.done <= number:  # it never came to that
-            assert (how, read) == ("went well", new)
-            break
-        assert how == "told" or read == new or writer.silent, disk.names
-        assert how == "went well" or kind != "short", disk.names
-        told += how == "told"
-        if not (writer.keeps and found):
-            writer.write(path, version)  # the disk is well again
-        assert writer.read(path.read_bytes()) == new
-        number += 1
-    assert number >= 5
-    assert told or kind == "short" or writer.silent
+    trial = Trial(writer, tmp_path, first=first)
+    cases, told = every_operation(trial, lambda number: {number: kind}, litter="for ever" in kind)
+    assert cases >= 5
+    assert (told > 0) != (kind == "short") or writer.silent
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -22,6 +22,7 @@ struct BoundSearch {
   const Rules* verbs = nullptr;  // as they are now: `observe` is compiled when first used
   std::unique_ptr<Search> search;
   bool busy = false;  // a thread without the GIL is at work on it; read and written with the GIL
+  unsigned long holder = 0;  // the thread whose run it is in, also while that waits for answers; 0 where none is
 
   void forget() {
     if (python) python->forget();
@@ -50,11 +51,14 @@ struct Collected {
                                        {0, nullptr}};
 };
 
-// Refuse a search that a thread is at work on: a graph belongs to one thread at a time.
+// Refuse a search that a thread is at work on, or another thread's run: a graph belongs to one thread at a time.
 inline void check_idle(const BoundSearch& s) {
-  if (s.busy) [[unlikely]] {
+  const bool elsewhere = s.holder != 0 && s.holder != PyThread_get_thread_ident();
+  if (s.busy || elsewhere) [[unlikely]] {
     const nb::object error = nb::module_::import_("anabranch.errors").attr("UsageError");
-    PyErr_SetString(error.ptr(), "this root is being searched; wait for the run to end");
+    PyErr_SetString(error.ptr(), elsewhere ? "this root is being searched by another thread, and its graph changes meanwhile; wait for the "
+                                             "run to end, or search with ab.Analysis and read between its slices"
+                                           : "this root is being searched; wait for the run to end");
     throw nb::python_error();
   }
 }

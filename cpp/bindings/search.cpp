@@ -124,6 +124,8 @@ void bind_search(nb::module_& m) {
            }, nb::arg("node"))
       .def("line", [](BoundSearch& s) { return reporting(s, [&] { return line_of_request(*s.search); }); },
            "The actions from the root to the first state it asks about.")
+      .def("hold", [](BoundSearch& s) { s.holder = PyThread_get_thread_ident(); }, "Keep other threads away until it is let go.")
+      .def("let_go", [](BoundSearch& s) { s.holder = 0; })
       .def("undo", [](BoundSearch& s) { idle(s).undo(); }, "Drop the waves in flight.")
       .def_prop_ro("in_flight", [](const BoundSearch& s) { return idle(s).in_flight(); }, "Whether waves wait for answers.")
       .def_prop_rw("root_number", [](const BoundSearch& s) { return idle(s).root_number(); },

@@ -195,6 +195,11 @@ class Search:
     def line(self) -> list[list[int]]:
         """The actions from the root to the first state it asks about."""
 
+    def hold(self) -> None:
+        """Keep other threads away until it is let go."""
+
+    def let_go(self) -> None: ...
+
     def undo(self) -> None:
         """Drop the waves in flight."""
 

@@ -29,8 +29,7 @@ class UnknownNameError(UsageError, KeyError):
     ) -> None:
         known = sorted(known)
         near = did_you_mean(meant) if meant else suggestion(name, known)
-        shown = name if len(name) <= LONGEST_NAME else f"{name[:LONGEST_NAME]}…"
-        super().__init__((f"{where}: " if where else "") + f"unknown {what} {shown!r}.{near}")
+        super().__init__((f"{where}: " if where else "") + f"unknown {what} {shortened(name)!r}.{near}")
         self.nearest = next(iter(meant or nearest(name, known)), None)
 
     def placed(self, where: str) -> UnknownNameError:
@@ -128,6 +127,19 @@ class MissingExtraError(AnabranchError, ImportError):
         super().__init__(f"{purpose} needs {module}; install it with: pip install 'anabranch[{extra}]'")
 
 
+def shortened(text: str, most: int = LONGEST_NAME) -> str:
+    """Return a text that somebody wrote as a message repeats it: as it is, or its beginning."""
+    return text if len(text) <= most else f"{text[:most]}…"
+
+
+def shown(value: object, most: int = LONGEST_NAME) -> str:
+    """Return a value as a message repeats it: its repr, or the beginning of that."""
+    try:
+        return shortened(repr(value), most)
+    except (ValueError, RecursionError):  # a number of too many digits, lists in lists without end
+        return f"a {type(value).__name__} too large to show"
+
+
 def nearest(name: str, known: Iterable[str]) -> list[str]:
     """Return at most two known names that a name may have been meant for, the nearer first; `c` may mean `part.c`."""
     known = list(known)
@@ -151,15 +163,52 @@ def did_you_mean(words: Iterable[str]) -> str:
 
 def foreign_frames(error: BaseException) -> list[traceback.FrameSummary]:
     """Return the frames of a traceback that belong to rules: neither to the library, nor to NumPy, Numba or Python."""
-    ours = [str(path) for path in Path(__file__).parent.iterdir() if path.name != "games"]
-    theirs = [str(Path(sysconfig.get_path("purelib"), name)) for name in ("numpy", "numba", "llvmlite")]
+    return [frame for frame in traceback.extract_tb(error.__traceback__) if _owner(frame) == _FOREIGN]
+
+
+def fault_of(error: BaseException) -> str:
+    """Return whose code raised an error, "game", "evaluator" or "agent", by which layer of the library had called it.
+
+    It is "" if it was nobody's but the library's own.
+    """
     frames = traceback.extract_tb(error.__traceback__)
-    python = Path(sysconfig.get_path("stdlib"))
-    return [
-        frame
-        for frame in frames
-        if not frame.filename.startswith((*ours, *theirs, "<frozen")) and Path(frame.filename).parent != python
-    ]
+    owners = [(owner, frame) for frame in frames if (owner := _owner(frame)) is not None]
+    if not isinstance(error, SyntaxError):  # of which there are no frames: the code never ran
+        if owners and _called(owners[-1][1]):
+            return "evaluator"
+        while owners and owners[-1][0] != _FOREIGN:
+            owners.pop()
+        if not owners:
+            return ""
+    caller = next((owner for owner, _ in reversed(owners) if owner != _FOREIGN), "")
+    return {"evaluate": "evaluator", "play": "agent"}.get(caller, "game")
+
+
+_PACKAGE = Path(__file__).parent
+_FOREIGN = "foreign"
+
+
+def _owner(frame: traceback.FrameSummary) -> str | None:
+    """Return the layer of the library that a frame is in, or foreign; None if it is Python's or nobody's in particular.
+
+    The games of the library are rules like any other. Who loads a file is not asked: the layer that wanted it is.
+    """
+    path = Path(frame.filename)
+    if path.is_relative_to(_PACKAGE):
+        inside = path.relative_to(_PACKAGE).parts
+        return _FOREIGN if inside[0] == "games" else None if inside == ("game", "load.py") else inside[0]
+    libraries = [Path(sysconfig.get_path("purelib"), name) for name in ("numpy", "numba", "llvmlite")]
+    neutral = frame.filename.startswith("<frozen") or any(path.is_relative_to(library) for library in libraries)
+    return None if neutral or path.parent == Path(sysconfig.get_path("stdlib")) else _FOREIGN
+
+
+def _called(frame: traceback.FrameSummary) -> bool:
+    """Whether a frame is where an evaluator's function is called, which leaves none if it is not one of Python."""
+    path = Path(frame.filename)
+    return path.parent == _PACKAGE / "evaluate" and (path.name, frame.name) in (
+        ("batch.py", "evaluate"),
+        ("network.py", "run"),
+    )
 
 
 def blame(error: BaseException) -> str:

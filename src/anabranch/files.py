@@ -15,7 +15,7 @@ import stat
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from anabranch.errors import DataError, FileError, MissingFileError
+from anabranch.errors import DataError, FileError, MissingFileError, shortened
 
 _KINDS = (
     (stat.S_ISDIR, "a folder"),
@@ -29,6 +29,7 @@ _SAFELY = sum(getattr(os, name, 0) for name in ("O_CLOEXEC", "O_NOFOLLOW", "O_NO
 _NO_SYNC = ("EINVAL", "ENOTSUP", "EOPNOTSUPP")  # of folders, where a file system has no such thing
 _NO_LINKS = ("EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EMLINK")
 _CHUNK = 1 << 20
+LONGEST_PATH = 1000  # letters of a name that a message repeats
 
 # What to do about trouble, by the system's name for it.
 _ADVICE = {
@@ -104,9 +105,11 @@ def check_target(path: str | os.PathLike[str]) -> int | None:
 
 def missing(path: Path) -> str:
     """Return what to say of a file that is not there, or whose folder is not."""
-    if path.parent.is_dir():
-        return f"there is no file {path}; look at how it is spelt, and at the folder you are in"
-    return f"there is no folder {path.parent} for {path.name}; make it first, or name another one"
+    told = shortened(str(path), LONGEST_PATH)
+    if os.path.isdir(path.parent):
+        return f"there is no file {told}; look at how it is spelt, and at the folder you are in"
+    folder = shortened(str(path.parent), LONGEST_PATH)
+    return f"there is no folder {folder} for {shortened(path.name)}; make it first, or name another one"
 
 
 class GrowingFile:
@@ -298,7 +301,7 @@ def naming(path: Path, what: str, named: Callable[[], bool] | None = None) -> It
     except (DataError, MissingFileError):
         raise
     except OSError as error:
-        told = [f"{path} {what}: {error.strerror or error}"]
+        told = [f"{shortened(str(path), LONGEST_PATH)} {what}: {error.strerror or error}"]
         if named is not None:
             new = named()
             told.append("the new file is there, but may not survive a crash" if new else "what was there is as it was")

@@ -380,9 +380,9 @@ def test_errors_in_rules_and_evaluators_are_theirs_and_the_others_go_on(tmp_path
     server.end()
     assert server.over.wait(PATIENCE)
     assert [answer.get("error", {}).get("type") for answer in heard] == [
-        "GameError",
         "EvaluatorError",
-        "GameError",
+        "EvaluatorError",
+        "EvaluatorError",
         None,
     ]
     assert "ZeroDivisionError" in heard[0]["error"]["message"]
@@ -429,7 +429,7 @@ def test_a_fault_of_the_library_is_one_answer(monkeypatch, capsys):
         raise AssertionError("an invariant")
 
     monkeypatch.setattr("anabranch.cli.stdio.work.Worker.look", broken)
-    monkeypatch.setattr("anabranch.cli.failure.foreign_frames", lambda error: [])  # this file is none of the library's
+    monkeypatch.setattr("anabranch.cli.failure.fault_of", lambda error: "")  # this file is none of the library's
     heard: list[dict[str, Any]] = []
     server = Server(lambda line: heard.append(json.loads(line)), workers=1)
     server.take(b'{"id": 1, "op": "state", "game": "pig"}', 1)

@@ -15,7 +15,7 @@ from anabranch.errors import (
     GameError,
     UsageError,
     blame,
-    foreign_frames,
+    fault_of,
 )
 from anabranch.files import missing
 
@@ -32,13 +32,14 @@ def failure(error: BaseException) -> tuple[str, int]:
     if isinstance(error, UsageError):
         return f"error: {error}", USAGE
     if isinstance(error, SyntaxError):
-        return f"error: {type(error).__name__} in the game's file: {error.msg} ({error.filename}:{error.lineno})", GAME
+        where = f"{error.filename}:{error.lineno}"
+        return f"error: {type(error).__name__} in the {fault_of(error)}'s file: {error.msg} ({where})", GAME
     if isinstance(error, (GameError, EvaluatorError, AgentError)):
         return f"error: {error}", GAME
     if isinstance(error, AnabranchError):
         return f"error: {error}", BAD_DATA
-    if foreign_frames(error):
-        return f"error: the game raised {type(error).__name__}: {error} ({blame(error)})", GAME
+    if fault := fault_of(error):
+        return f"error: the {fault} raised {type(error).__name__}: {error} ({blame(error)})", GAME
     if isinstance(error, OSError):
         return f"error: {file_trouble(error)}", BAD_DATA
     raise error

@@ -15,7 +15,7 @@ from collections.abc import Callable, Set
 from dataclasses import dataclass, fields
 from typing import Any
 
-from anabranch.errors import DataError
+from anabranch.errors import DataError, shown
 from anabranch.evaluate.batch import Evaluator, Function, as_evaluator
 from anabranch.evaluate.cached import Cached
 from anabranch.evaluate.contents import DIGITS, DoubtError, contents, origin
@@ -91,7 +91,7 @@ def check_same(there: Any, here: Identity, what: str, *, advice: str, promised: 
     What was promised to be the same may differ in its hashes, and not in its name and settings.
     """
     if not isinstance(there, str):
-        raise DataError(f"{what} {there!r}, which is no name")
+        raise DataError(f"{what} {shown(there)}, which is no name")
     if promised and _HASH.sub("", there) == _HASH.sub("", here.text):
         return
     if _HASH.sub("", there) == _HASH.sub("", here.text):

@@ -11,16 +11,17 @@ import inspect
 import json
 import re
 from pathlib import Path
+from types import FunctionType
 from typing import Any
 
-from anabranch.errors import DataError, UnknownNameError, UsageError
+from anabranch.errors import DataError, UnknownNameError, UsageError, shortened
 from anabranch.evaluate.batch import Evaluator, as_evaluator
 from anabranch.evaluate.identity import identity
 from anabranch.evaluate.native import BUILT_IN
 from anabranch.evaluate.onnx import Onnx
 from anabranch.evaluate.torch import Torch
 from anabranch.game.game import Game
-from anabranch.game.load import load_module
+from anabranch.game.load import load_module, refuse_pythons_own
 
 NETWORK = re.compile(r"(?P<path>.+\.(?:onnx|safetensors))(?::(?P<options>[^:]*))?", re.DOTALL)
 # Options of networks' files and their kinds; `sha256` is the beginning of a hash, as the names of evaluators tell it.
@@ -46,7 +47,7 @@ def load(text: str, game: Game | None = None) -> Evaluator:
     where, separator, member = text.rpartition(":")
     if not separator:
         if text.endswith(".py"):
-            raise UsageError(f"which evaluator of {text}? Name it too, e.g. {text}:evaluate")
+            raise UsageError(f"which evaluator of {shortened(text)}? Name it too, e.g. {shortened(text)}:evaluate")
         raise UnknownNameError("evaluator", text, BUILT_IN)
     if where.partition(":")[0].isidentifier() and "=" in member:  # a built-in one, misspelt
         raise UnknownNameError("evaluator", where.partition(":")[0], BUILT_IN)
@@ -55,17 +56,38 @@ def load(text: str, game: Game | None = None) -> Evaluator:
     if found is None:
         known = [key for key, value in vars(module).items() if hasattr(value, "evaluate") or _is_function(value)]
         raise UnknownNameError(f"evaluator in {where}", member, known)
+    _refuse_others(text, found)
     made = as_evaluator(_made(text, found) if isinstance(found, type) else found)
     if mark and not identity(made).text.endswith(f":sha256={mark}"):
         raise DataError(f"{text} is another evaluator than the one named: it is {identity(made)}, not :sha256={mark}")
     return made
 
 
+def _refuse_others(text: str, found: Any) -> None:
+    """Refuse what cannot be an evaluator, before it is called: what is Python's own, functions of no or many things."""
+    what = "an evaluator is a function of a batch that returns (logits, values), or has evaluate(batch)"
+    refuse_pythons_own(text, found, what)
+    if isinstance(found, type) and not _evaluates(found):
+        raise UsageError(f"{text} is a class without evaluate(batch); {what}")
+    if not isinstance(found, type) and not callable(getattr(found, "evaluate", None)) and not callable(found):
+        raise UsageError(f"{text}: {what}; found {type(found).__name__}")
+    if isinstance(found, FunctionType):
+        try:
+            inspect.signature(found).bind(None)
+        except TypeError as error:
+            raise UsageError(f"{text} cannot be called with a batch alone ({error}); {what}") from None
+
+
+def _evaluates(kind: type) -> bool:
+    """Whether instances of a class have evaluate, or can be called."""
+    return callable(getattr(kind, "evaluate", None)) or any("__call__" in vars(each) for each in kind.__mro__)
+
+
 def _made(text: str, kind: type) -> Any:
     """Make an evaluator of a class that needs nothing for it."""
     try:
         inspect.signature(kind).bind()
-    except TypeError as error:
+    except (TypeError, ValueError) as error:  # the latter of classes in C, which tell no signature
         raise UsageError(
             f"{text} is a class that cannot be made without arguments ({error}); make one in the file, under a name of "
             f"its own, and name that"
@@ -82,7 +104,7 @@ def _network(path: Path, text: str, game: Game | None) -> Evaluator:
         if key not in known:
             raise UnknownNameError(f"option of {path.suffix} files", key, known)
         if not separator:
-            raise UsageError(f"{pair!r} is not of the form key=value, e.g. {path.name}:threads=2")
+            raise UsageError(f"{shortened(pair)!r} is not of the form key=value, e.g. {path.name}:threads=2")
         options[key] = value if known[key] is str else _number(f"{path.name}:{key}", value, known[key])
     expected = options.pop("sha256", None)
     made: Onnx | Torch
@@ -107,7 +129,7 @@ def _built_in(name: str, rest: str) -> Evaluator:
     for pair in filter(None, rest.split(",")):
         key, separator, text = pair.partition("=")
         if not separator:
-            raise UsageError(f"{pair!r} is not of the form key=value, e.g. rollout:count=4,max_depth=200")
+            raise UsageError(f"{shortened(pair)!r} is not of the form key=value, e.g. rollout:count=4,max_depth=200")
         if key not in defaults:
             raise UnknownNameError(f"setting of {name}", key, defaults)
         options[key] = _number(f"{name}:{key}", text, type(defaults[key]))
@@ -117,12 +139,12 @@ def _built_in(name: str, rest: str) -> Evaluator:
 def _number(key: str, text: str, kind: type) -> Any:
     try:
         value = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         value = None
     if kind is bool and not isinstance(value, bool):
-        raise UsageError(f"{key} must be true or false, found {text!r}")
+        raise UsageError(f"{key} must be true or false, found {shortened(text)!r}")
     if isinstance(value, bool) != (kind is bool) or not isinstance(value, (int, kind)):
-        raise UsageError(f"{key} must be a {'whole ' if kind is int else ''}number, found {text!r}")
+        raise UsageError(f"{key} must be a {'whole ' if kind is int else ''}number, found {shortened(text)!r}")
     return value
 
 

@@ -12,7 +12,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from anabranch.errors import EvaluatorError, UsageError
+from anabranch.errors import EvaluatorError, UsageError, shown
 
 View: TypeAlias = Literal["mover", "seats", "scalar"]
 VIEWS = ("mover", "seats", "scalar")
@@ -52,4 +52,4 @@ def checked_view(view: str) -> View:
     for known in VIEWS:
         if view == known:
             return known  # type: ignore[return-value]
-    raise UsageError(f"view is one of {', '.join(VIEWS)}, found {view!r}")
+    raise UsageError(f"view is one of {', '.join(VIEWS)}, found {shown(view)}")

@@ -8,7 +8,15 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from anabranch.errors import DataError, EvaluatorError, MissingExtraError, UnknownNameError, UsageError
+from anabranch.errors import (
+    DataError,
+    EvaluatorError,
+    MissingExtraError,
+    UnknownNameError,
+    UsageError,
+    shortened,
+    shown,
+)
 from anabranch.evaluate.contents import DIGITS, DoubtError, contents
 from anabranch.evaluate.network import NetworkEvaluator, Observations
 from anabranch.evaluate.seats import View, checked_view
@@ -53,7 +61,9 @@ class Torch(NetworkEvaluator):
             try:
                 self.module.to(self.device)
             except (RuntimeError, AssertionError) as error:  # torch has either for a device that is not there
-                raise UsageError(f"the module cannot be moved to the device {self.device!r}: {error}") from None
+                raise UsageError(
+                    f"the module cannot be moved to the device {shown(self.device)}: {shortened(str(error), 300)}"
+                ) from None
         if self.channels_last:
             self.module.to(memory_format=torch.channels_last)
 

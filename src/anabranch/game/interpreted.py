@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -130,8 +131,15 @@ def checked_ids(game: Any, verb: str, ids: Sequence[Any], limit: int | None) -> 
 def checked_rewards(game: Any, rewards: Any) -> list[float]:
     """Return finite rewards, one per player; they are kept in float32, so that is how large they may be."""
     values = [float(x) for x in rewards]
-    if len(values) != game.players or not all(abs(x) <= LARGEST_REWARD for x in values):
+    if len(values) != game.players or not all(map(math.isfinite, values)):
         raise broken(game, "step", f"step must give {game.players} finite rewards, found {values}")
+    if not all(abs(x) <= LARGEST_REWARD for x in values):
+        raise broken(
+            game,
+            "step",
+            f"step gave the rewards {values}: finite, but larger than {LARGEST_REWARD:.3g}, the largest float32, which "
+            f"is what rewards are kept in; pay smaller ones, e.g. between -1 and 1",
+        )
     return values
 
 

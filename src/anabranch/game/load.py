@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import os
 import sys
 from pathlib import Path
-from types import ModuleType
+from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any
 
-from anabranch.errors import UnknownNameError, UsageError
+from anabranch.errors import UnknownNameError, UsageError, shortened
 from anabranch.game.game import Game
+
+LONGEST_MODULE = 500  # letters of a name: Python imports what is before each dot, one inside the other
 
 
 def load_from(where: str, name: str, /, **options: Any) -> Game:
@@ -31,20 +34,38 @@ def load_module(where: str) -> ModuleType:
     return _module_from_file(Path(where)) if where.endswith(".py") else _module(where)
 
 
+def refuse_pythons_own(text: str, found: Any, wanted: str) -> None:
+    """Refuse a function, class or object that a name leads to and that is Python's own: nobody means to call it."""
+    named = (type, FunctionType, BuiltinFunctionType, MethodType)
+    told = found if isinstance(found, named) else type(found)
+    home = str(getattr(told, "__module__", None))
+    top = home.partition(".")[0]
+    if told is not found and top in ("builtins", "functools", "types"):  # texts, numbers, partial functions of others
+        return
+    if top in sys.stdlib_module_names and top != "__main__":
+        raise UsageError(f"{text} is Python's own {home}.{told.__qualname__}; {wanted}")
+
+
 def _module(name: str) -> ModuleType:
+    shown = shortened(name)
+    if len(name) > LONGEST_MODULE or not all(part.isidentifier() for part in name.split(".")):
+        raise UsageError(
+            f"{shown!r} is no module: those are named by words and dots, e.g. package.module:Name; a file is named "
+            f"with its ending, e.g. path/to/file.py:Name"
+        )
     try:
         return importlib.import_module(name)
     except ModuleNotFoundError as error:
         if error.name and name.startswith(error.name):
             raise UsageError(
-                f"there is no module {name!r}; a file is named with its ending, e.g. {name}.py:Game"
+                f"there is no module {shown!r}; a file is named with its ending, e.g. {shown}.py:Game"
             ) from None
         raise
 
 
 def _module_from_file(path: Path) -> ModuleType:
-    if not path.is_file():
-        raise UsageError(f"there is no file {path}")
+    if not os.path.isfile(path):  # no name that a system would not even look for is an error here
+        raise UsageError(f"there is no file {shortened(str(path))}")
     path = path.resolve()
     name = "anabranch_file_" + "_".join(path.with_suffix("").parts[1:])
     spec = importlib.util.spec_from_file_location(name, path)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TypeAlias
 
-from anabranch.errors import IllegalActionError, UnknownNameError, UsageError
+from anabranch.errors import IllegalActionError, UnknownNameError, UsageError, shortened, shown
 from anabranch.game.state import State
 from anabranch.game.words import CHANCE, OVER, acting
 
@@ -116,8 +116,9 @@ def _action(state: State, seat: int, written: str | int) -> int:
         except UsageError:
             words = written.replace(",", " ").split()
             if len(words) > 1 and read_action(state, seat, words[0]) is not None:
+                apart = shortened(" ".join(words))
                 raise UsageError(
-                    f"{written!r} looks like several moves; write them as separate words: {' '.join(words)}"
+                    f"{_shown(written)} looks like several moves; write them as separate words: {apart}"
                 ) from None
             raise UnknownNameError("action", written, names) from None
     raise IllegalActionError(f"{_shown(written)} is not legal for player {seat}; legal: {', '.join(names)}\n{state}")
@@ -142,4 +143,4 @@ def _listed(state: State) -> list[tuple[int, float]]:
 
 
 def _shown(written: Written) -> str:
-    return repr(written) if isinstance(written, (str, int)) else repr(list(written))
+    return shown(written if isinstance(written, (str, int)) else list(written))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import os
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -59,7 +60,7 @@ def load(name: str, /, **options: Any) -> Game:
 def _elsewhere(name: str) -> list[str]:
     """Return the full name of a game that is not built in: it is in a file of that name, or one of OpenSpiel."""
     path = Path(f"{name}.py")
-    if path.is_file():
+    if os.path.isfile(path):
         return named_in_full(path)
     if find_spec("pyspiel") is None:
         return []

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from anabranch.errors import MissingExtraError, UnknownNameError, UnsupportedGameError, UsageError
+from anabranch.errors import MissingExtraError, UnknownNameError, UnsupportedGameError, UsageError, shortened, shown
 
 PREFIX = "open_spiel:"
 
@@ -52,14 +52,16 @@ def spiel_game(text: str, options: Mapping[str, Any]) -> Any:
                 f"open_spiel:{broken} cannot be searched, for its states cannot be copied: OpenSpiel's own clone() is "
                 f"broken there; {reason}"
             )
-    made = f"{name} with {parameters}" if parameters else name
+    made = shortened(f"{name} with {parameters}" if parameters else name, 300)
     try:
         spiel = pyspiel.load_game(name, parameters)
         spiel.new_initial_state()  # some games look at their parameters only now
     except (pyspiel.SpielError, LookupError, ValueError, TypeError, RuntimeError, MemoryError) as error:
         # OpenSpiel checks little, so that a parameter it needs and lacks may come out as a C++ exception of any kind.
         needs = f"; its parameters are {', '.join(sorted(known))}" if known else ""
-        raise UsageError(f"OpenSpiel cannot make {made}: {type(error).__name__}: {error}{needs}") from None
+        raise UsageError(
+            f"OpenSpiel cannot make {made}: {type(error).__name__}: {shortened(str(error), 300)}{needs}"
+        ) from None
     return spiel
 
 
@@ -70,7 +72,7 @@ def _read(pyspiel: Any, text: str) -> tuple[str, dict[str, Any]]:
     try:
         parameters = dict(pyspiel.game_parameters_from_string(text))
     except pyspiel.SpielError as error:
-        raise UsageError(f"{text!r} is not of the form name(key=value,…): {error}") from None
+        raise UsageError(f"{shown(text)} is not of the form name(key=value,…): {shortened(str(error), 300)}") from None
     return parameters.pop("name"), parameters
 
 
@@ -87,7 +89,7 @@ def _like(pyspiel: Any, default: Any, value: Any, where: str) -> Any:
             return float(value)
     except (KeyError, ValueError, TypeError):
         wanted = {bool: "true or false", int: "a whole number", float: "a number"}[type(default)]
-        raise UsageError(f"{where} must be {wanted}, found {value!r}") from None
+        raise UsageError(f"{where} must be {wanted}, found {shown(value)}") from None
     if isinstance(default, dict) and isinstance(value, str):  # a game inside a game
         name, inside = _read(pyspiel, value)
         return {"name": name, **inside}

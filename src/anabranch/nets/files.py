@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from anabranch.errors import DataError, MissingExtraError, UnknownNameError, UsageError
+from anabranch.errors import DataError, MissingExtraError, UnknownNameError, UsageError, shown
 from anabranch.files import read_file, replace_file
 from anabranch.game.game import Game
 from anabranch.nets.registry import MOST_WEIGHTS, architecture, blank, complete
@@ -118,7 +118,7 @@ def _header(name: str, data: bytes) -> tuple[Header, str]:
         said = _metadata(data)
         plain = json.loads(said[KEY])
         if isinstance(plain, dict) and plain.get("format") != FORMAT:
-            raise DataError(f"{name} has format {plain.get('format')!r}, this version reads {FORMAT}")
+            raise DataError(f"{name} has format {shown(plain.get('format'))}, this version reads {FORMAT}")
         return msgspec.convert(plain, Header), str(said[CHECKSUM])
     except DataError:
         raise

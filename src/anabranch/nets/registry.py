@@ -6,7 +6,7 @@ import importlib
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from anabranch.errors import MissingExtraError, UnknownNameError, UsageError
+from anabranch.errors import MissingExtraError, UnknownNameError, UsageError, shown
 from anabranch.game.game import Game
 from anabranch.nets.shape import Shape, shape_of
 
@@ -64,7 +64,9 @@ def complete(kind: type[Net], sizes: Mapping[str, Any]) -> dict[str, int]:
             raise UnknownNameError(f"size of {kind.architecture}", name, chosen)
         most = kind.SIZES[name][1]
         if isinstance(size, bool) or not isinstance(size, int) or not 1 <= size <= most:
-            raise UsageError(f"{kind.architecture}: {name} must be a whole number from 1 to {most:,}, found {size!r}")
+            raise UsageError(
+                f"{kind.architecture}: {name} must be a whole number from 1 to {most:,}, found {shown(size)}"
+            )
         chosen[name] = size
     return chosen
 

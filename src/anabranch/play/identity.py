@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from anabranch.errors import DataError
+from anabranch.errors import DataError, shown
 from anabranch.evaluate.batch import Evaluator
 from anabranch.evaluate.contents import DIGITS, DoubtError, contents, origin
 from anabranch.evaluate.identity import UNKNOWN, Identity, check_same, code_identity, identity
@@ -72,7 +72,9 @@ def _called(where: str, name: str) -> str:
 def check_agents_same(there: Any, here: Sequence[Identity], path: Any, *, promised: bool) -> None:
     """Refuse the file of a match between other agents, or where nobody can tell."""
     if not isinstance(there, list) or len(there) != len(here):
-        raise DataError(f"{path} is of another match: its agents are {there!r}, this one has {len(here)}. {ADVICE}")
+        raise DataError(
+            f"{path} is of another match: its agents are {shown(there)}, this one has {len(here)}. {ADVICE}"
+        )
     for number, (said, agent) in enumerate(zip(there, here, strict=True)):
         what = f"{path} is of a match whose agent {number + 1} is"
         check_same(said, agent, what, advice=ADVICE, promised=promised, promise=PROMISE)

@@ -19,7 +19,7 @@ from typing import Any
 
 import msgspec
 
-from anabranch.errors import DataError
+from anabranch.errors import DataError, shown
 from anabranch.evaluate.identity import Identity
 from anabranch.files import GrowingFile, check_target, create_file
 from anabranch.play.agent import Move
@@ -117,13 +117,13 @@ class Journal:
         if not isinstance(plain, dict) or plain.get("kind") != KIND:
             raise DataError(f"{self.path} is no file of a match; it is left as it is. Name another file")
         if plain.get("format") != FORMAT:
-            raise DataError(f"{self.path} has format {plain.get('format')!r}, this version reads {FORMAT}")
+            raise DataError(f"{self.path} has format {shown(plain.get('format'))}, this version reads {FORMAT}")
         for name, value in header.items():
             if name == "agents":
                 check_agents_same(plain.get(name), self._agents, self.path, promised=self._same_agents)
             elif plain.get(name) != value:
                 raise DataError(
-                    f"{self.path} is of another match: its {name} is {plain.get(name)!r}, this one's {value!r}. "
+                    f"{self.path} is of another match: its {name} is {shown(plain.get(name))}, this one's {value!r}. "
                     f"Name another file, or repeat the match the file was made with"
                 )
 

@@ -11,8 +11,8 @@ import json
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from anabranch.errors import DataError, UnknownNameError, UsageError
-from anabranch.game.load import load_module
+from anabranch.errors import DataError, UnknownNameError, UsageError, shortened
+from anabranch.game.load import load_module, refuse_pythons_own
 from anabranch.play.agent import Agent
 from anabranch.play.random_agent import RandomAgent
 from anabranch.play.scripted_agent import ScriptedAgent
@@ -54,7 +54,8 @@ def agent_by_name(text: str) -> Agent:
     if separator and (where.endswith(".py") or "." in where):
         return _marked(_from_module(where, member), text, mark)
     if text.endswith(".py"):
-        raise UsageError(f"which agent of {text}? Name its class or function too, e.g. {text}:MyAgent")
+        file = shortened(text)
+        raise UsageError(f"which agent of {file}? Name its class or function too, e.g. {file}:MyAgent")
     raise UnknownNameError("agent", prefix, [*_KINDS, "path/to/file.py:Name"])
 
 
@@ -92,12 +93,12 @@ def read_options(text: str, known: Iterable[str], kind: str) -> dict[str, Any]:
         if key not in known:
             raise UnknownNameError(f"option of {kind}", key, known)
         if not separator or not value:
-            raise UsageError(f"{kind}: {pair!r} is not of the form key=value, e.g. {kind}:{known[0]}=…")
+            raise UsageError(f"{kind}: {shortened(pair)!r} is not of the form key=value, e.g. {kind}:{known[0]}=…")
         if key in options:
             raise UsageError(f"{kind}: {key} is given twice")
         try:
             options[key] = json.loads(value)
-        except json.JSONDecodeError:
+        except (ValueError, RecursionError):  # no JSON, or more digits or brackets than Python reads
             options[key] = value
     return options
 
@@ -105,7 +106,7 @@ def read_options(text: str, known: Iterable[str], kind: str) -> dict[str, Any]:
 def make_random(text: str) -> Agent:
     """Make the agent called `random`, which has no options."""
     if text:
-        raise UsageError(f"random has no options, found {text!r}")
+        raise UsageError(f"random has no options, found {shortened(text)!r}")
     return RandomAgent()
 
 
@@ -114,7 +115,7 @@ def make_human(text: str) -> Agent:
     from anabranch.play.human_agent import HumanAgent
 
     if text:
-        raise UsageError(f"human has no options, found {text!r}")
+        raise UsageError(f"human has no options, found {shortened(text)!r}")
     return HumanAgent()
 
 
@@ -135,8 +136,12 @@ def _from_module(where: str, member: str) -> Agent:
     if found is None:
         names = [key for key, value in vars(module).items() if callable(value) and not key.startswith("_")]
         raise UnknownNameError(f"agent in {where}", member, names)
+    wanted = "an agent has choose(turns), or is a function of (state, seat)"
+    refuse_pythons_own(f"{where}:{member}", found, wanted)
     if isinstance(found, type):
         if not callable(getattr(found, "choose", None)):
             raise UsageError(f"{where}:{member} is no agent: it has no choose(turns); derive it from ab.Agent")
         found = found()
+    if isinstance(found, str):  # which would be read as another name
+        raise UsageError(f"{where}:{member}: {wanted}; found str")
     return as_agent(found)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from numbers import Integral, Real
 from typing import Any
 
-from anabranch.errors import UnknownNameError, UsageError
+from anabranch.errors import UnknownNameError, UsageError, shortened
 from anabranch.game.game import Game
 from anabranch.game.random import Random, below
 from anabranch.games.open_spiel_load import pyspiel_module
@@ -102,8 +103,18 @@ def mcts_agent(
     if (seconds is None) == (simulations is None):
         raise UsageError("OpenSpiel's MCTS takes one budget: seconds, or simulations")
     for word, value in (("seconds", seconds), ("simulations", simulations), ("rollouts", rollouts)):
-        if value is not None and not value > 0:
-            raise UsageError(f"{word} of OpenSpiel's MCTS must be positive, found {value!r}")
+        kind = Real if word == "seconds" else Integral
+        if value is not None and (isinstance(value, bool) or not isinstance(value, kind) or not 0 < value < PLENTY):
+            whole = "" if word == "seconds" else "whole "
+            raise UsageError(
+                f"{word} of OpenSpiel's MCTS is a {whole}number above 0 and below {PLENTY:,}, "
+                f"found {shortened(repr(value))}"
+            )
+    if isinstance(c, bool) or not isinstance(c, Real) or not 0.0 <= c < PLENTY or not isinstance(solve, bool):
+        raise UsageError(
+            f"c of OpenSpiel's MCTS is a number, at least 0, and solve is true or false; found c={shortened(repr(c))}, "
+            f"solve={shortened(repr(solve))}"
+        )
     pyspiel = pyspiel_module()
 
     def bot(game: Any, seed: int, most: int, time_limit: float) -> Any:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from anabranch.errors import UsageError
+from anabranch.errors import UsageError, shown
 from anabranch.evaluate.load import load
 from anabranch.evaluate.native import Rollout
 from anabranch.evaluate.network import NetworkEvaluator
@@ -66,7 +66,7 @@ class SearchAgent(Agent):
             check_budget(simulations, visits, seconds)
         for value in (temperature, simultaneous_temperature):
             if not isinstance(value, (int, float)) or not 0.0 <= value < math.inf:
-                raise UsageError(f"a temperature is a finite number, at least 0, found {value!r}")
+                raise UsageError(f"a temperature is a finite number, at least 0, found {shown(value)}")
         checked_keep(keep)
         self.budget: dict[str, Any] = {"simulations": simulations, "visits": visits, "seconds": seconds}
         self.evaluator = (
@@ -180,7 +180,7 @@ def check_evaluator(evaluator: Any, game: Game) -> None:
 def _checked_rule(given: str | MoveRule, config: SearchConfig) -> MoveRule:
     rule = move_rule(given)
     if not isinstance(rule, tuple(type(known) for known in MOVE_RULES.values())):
-        raise UsageError(f"a rule is one of {', '.join(MOVE_RULES)}, or such an object; found {given!r}")
+        raise UsageError(f"a rule is one of {', '.join(MOVE_RULES)}, or such an object; found {shown(given)}")
     if isinstance(rule, Regularised) and not isinstance(config.selector, Puct):
         raise UsageError(f"the regularised policy is that of PUCT; the selector is {type(config.selector).__name__}")
     return rule

@@ -10,7 +10,7 @@ import re
 from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
-from anabranch.errors import UsageError
+from anabranch.errors import UsageError, shown
 from anabranch.evaluate.identity import identity
 from anabranch.evaluate.load import load
 from anabranch.evaluate.native import Rollout
@@ -73,7 +73,7 @@ def _rule(options: dict[str, Any]) -> MoveRule:
         raise UsageError(f"search: rule.{next(iter(given))} is a setting of rule=lcb")
     for name, value in given.items():
         if isinstance(value, bool) or not isinstance(value, (int, float)):
-            raise UsageError(f"search: rule.{name} must be a number, found {value!r}")
+            raise UsageError(f"search: rule.{name} must be a number, found {shown(value)}")
     return replace(rule, **given)
 
 

@@ -9,7 +9,7 @@ import msgspec
 
 from anabranch.cli import GAME
 from anabranch.cli.failure import failure
-from anabranch.errors import AnabranchError, GameError, UnknownNameError, UsageError
+from anabranch.errors import AnabranchError, GameError, UnknownNameError, UsageError, fault_of
 
 PROTOCOL = 1
 WORDS = {
@@ -136,7 +136,8 @@ def read_request(given: dict[str, Any]) -> Request:
 def described(error: BaseException) -> dict[str, Any]:
     """Return what went wrong as plain data; a fault of the library itself is raised again."""
     message, code = failure(error)
-    others = "GameError" if code == GAME else "DataError"
+    others = {"evaluator": "EvaluatorError", "agent": "AgentError"}.get(fault_of(error), "GameError")
+    others = others if code == GAME else "DataError"
     kind = type(error).__name__ if isinstance(error, AnabranchError) else others
     facts: dict[str, Any] = {"type": kind, "message": writable(message.removeprefix("error: "))}
     if isinstance(error, UnknownNameError):

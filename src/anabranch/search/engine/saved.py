@@ -23,7 +23,7 @@ import numpy.typing as npt
 
 import anabranch
 from anabranch import _native
-from anabranch.errors import DataError, UsageError
+from anabranch.errors import DataError, UsageError, shown
 from anabranch.evaluate.identity import check_same
 from anabranch.evaluate.identity import identity as evaluator_identity
 from anabranch.files import read_file, replace_file
@@ -234,7 +234,7 @@ def _read_header(column: npt.NDArray[Any], path: Path) -> Header:
     try:
         plain = json.loads(column.tobytes())
         if isinstance(plain, dict) and plain.get("format") != FORMAT:
-            raise DataError(f"{path} has format {plain.get('format')!r}, this version reads {FORMAT}")
+            raise DataError(f"{path} has format {shown(plain.get('format'))}, this version reads {FORMAT}")
         header = msgspec.convert(plain, Header)
     except (ValueError, RecursionError, msgspec.ValidationError) as error:
         raise DataError(f"{path}: the header cannot be read: {error}") from None
@@ -260,7 +260,7 @@ def _compare(header: Header, searcher: Searcher, game: CompiledGame, path: Path,
     for name in sorted(there.keys() | ours.keys()):
         if there.get(name) != ours.get(name):
             raise DataError(
-                f"{path} was searched with {name} = {there.get(name)!r}, this searcher has {ours.get(name)!r}"
+                f"{path} was searched with {name} = {shown(there.get(name))}, this searcher has {shown(ours.get(name))}"
             )
 
 

@@ -27,6 +27,7 @@ from anabranch.search.maths.policies import capped
 from anabranch.search.reference.search import Reference
 from anabranch.search.results.result import Result, used
 from anabranch.search.settings.arguments import (
+    BEING_SEARCHED,
     FOREVER,
     Budgets,
     Keep,
@@ -86,7 +87,7 @@ class Root:
         """
         checked_keep(keep)
         if not self.running.acquire(blocking=False):
-            raise UsageError("this root is being searched; wait for the run to end")
+            raise UsageError(BEING_SEARCHED)
         try:
             following, _ = self.state.step(action)
             row = self.state.row_of(action)
@@ -203,12 +204,16 @@ class Searcher:
         chosen = self._checked(roots)
         if simulations is visits is seconds is None and self.config.cap is not None:
             simulations = [root.use_cap(self.config.cap) for root in chosen]
-        check_budget(simulations, visits, seconds)
+        check_budget(simulations, visits, seconds, len(chosen))
         self._take(chosen)
         try:
+            for root in chosen:
+                root.native.hold()
             self._run(chosen, self._goals(chosen, simulations, visits), seconds)
             return [root.result for root in chosen]
         finally:
+            for root in chosen:
+                root.native.let_go()
             self._give_back(chosen)
 
     def _checked(self, given: Sequence[Root] | Root) -> list[Root]:
@@ -230,7 +235,7 @@ class Searcher:
             if not root.running.acquire(blocking=False):
                 for other in taken:
                     other.running.release()
-                raise UsageError("this root is being searched; wait for the run to end")
+                raise UsageError(BEING_SEARCHED)
             taken.append(root)
 
     @staticmethod
@@ -259,7 +264,7 @@ class Searcher:
         if simulations is None:
             return [FOREVER if visits is None else visits] * len(roots)
         each = [simulations] * len(roots) if isinstance(simulations, (int, np.integer)) else list(simulations)
-        return [min(FOREVER, root.native.root_visits + more) for root, more in zip(roots, each, strict=True)]
+        return [min(FOREVER, root.native.root_visits + int(more)) for root, more in zip(roots, each, strict=True)]
 
     def _prepare(self, roots: list[Root]) -> None:
         """Ask about roots that need priors to put noise on, and let them explore, or not."""
@@ -359,7 +364,7 @@ class Searcher:
                 f"None)"
             )
         chosen = self._checked(roots)
-        check_budget(simulations, visits, None)
+        check_budget(simulations, visits, None, len(chosen))
         self._take(chosen)
         try:
             self._prepare(chosen)

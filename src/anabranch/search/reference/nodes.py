@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections import deque
 from collections.abc import Iterator
 from enum import Enum
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from anabranch.errors import GameError
+from anabranch.errors import GameError, UsageError
 from anabranch.game.game import Game
 from anabranch.game.state import State
 from anabranch.game.words import CHANCE, OVER, acting
@@ -201,11 +202,21 @@ class ReferenceGraph:
         self.nodes: list[Node] = []
         self.index: dict[object, Node] = {}
         self._numbers: dict[Node, int] = {}
+        self.holder: int | None = None  # the thread that searches it now
         # The range of q(e) seen at any refresh, per player: the scale `graph`.
         self.low = [float("inf")] * game.players
         self.high = [float("-inf")] * game.players
 
+    def check_readable(self) -> None:
+        """Refuse to be read beside another thread's run, as the engine's graph does."""
+        if self.holder not in (None, threading.get_ident()):
+            raise UsageError(
+                "this root is being searched by another thread, and its graph changes meanwhile; wait for the run to "
+                "end, or search with ab.Analysis and read between its slices"
+            )
+
     def __len__(self) -> int:
+        self.check_readable()
         return len(self.nodes)
 
     @property
@@ -216,6 +227,8 @@ class ReferenceGraph:
 
     def node(self, number: int) -> NodeView:
         """Return a node by its number, as the engine's graph does."""
+        if not 0 <= number < len(self):
+            raise UsageError(f"there is no node {number}; the graph has {len(self)}")
         node, players = self.nodes[number], range(self.game.players)
         for known in self.nodes[len(self._numbers) :]:
             self._numbers[known] = len(self._numbers)
@@ -234,6 +247,7 @@ class ReferenceGraph:
     @property
     def limited(self) -> bool:
         """Whether the limit of nodes or bytes kept positions out of the graph."""
+        self.check_readable()
         decisions = (node for node in self.nodes if node.kind is Kind.DECISION)
         return any(edge.child is None for node in decisions for edge in node.edges.values())
 
@@ -248,6 +262,7 @@ class ReferenceGraph:
 
     def check(self) -> None:
         """Assert the invariants of docs/model.md section 2; tests call it after every search."""
+        self.check_readable()
         for node in self.nodes:
             for edge in node.edges.values():
                 assert edge.in_flight == 0, "nothing is in flight after a run"

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections import deque
 from dataclasses import dataclass, field
 from typing import Any
 
+from anabranch.errors import UsageError
 from anabranch.evaluate.batch import Batch, Evaluation, Evaluator, as_evaluator, evaluations
 from anabranch.game.state import State
 from anabranch.search.maths import formulas
@@ -17,7 +19,14 @@ from anabranch.search.reference.report import read_result
 from anabranch.search.reference.walk import Walker, freeze
 from anabranch.search.reference.wave import Path, Pause, Question, Wave
 from anabranch.search.results.result import Result, used
-from anabranch.search.settings.arguments import Keep, check_budget, checked_config, checked_keep, checked_state
+from anabranch.search.settings.arguments import (
+    BEING_SEARCHED,
+    Keep,
+    check_budget,
+    checked_config,
+    checked_keep,
+    checked_state,
+)
 from anabranch.search.settings.config import SearchConfig
 
 
@@ -65,6 +74,15 @@ class Reference:
         Whatever fails, the graph is then as it was before the waves in flight.
         """
         check_budget(simulations, visits, seconds)
+        if self.graph.holder is not None:
+            raise UsageError(BEING_SEARCHED)
+        try:
+            self.graph.holder = threading.get_ident()
+            return self._run(simulations, visits, seconds)
+        finally:
+            self.graph.holder = None
+
+    def _run(self, simulations: int | None, visits: int | None, seconds: float | None) -> Result:
         started = time.perf_counter()
         before = self.root_visits
         goal = before + simulations if simulations is not None else visits
@@ -162,6 +180,8 @@ class Reference:
         `graph`: all of it. `evaluations`: visits are forgotten, evaluations are not asked for again. `nothing`.
         """
         checked_keep(keep)
+        if self.graph.holder is not None:
+            raise UsageError(BEING_SEARCHED)
         state, _ = self.state.step(action)
         edge = self.root.edges.get(self.root.move_of(action))
         kept = edge.child if edge is not None and edge.child is not None else self.walker.find(state.data)

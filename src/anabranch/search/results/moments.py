@@ -20,9 +20,15 @@ import numpy.typing as npt
 from anabranch import _native
 from anabranch.search.engine.graph import Graph
 from anabranch.search.reference.nodes import Edge, Kind, Node, ReferenceGraph
+from anabranch.search.results.excerpt import Excerpt
 
 Floats = npt.NDArray[np.float64]
 Spread = tuple[float, float]  # mean and variance, to one player
+
+
+def root_variances(graph: Graph | ReferenceGraph | Excerpt) -> Floats:
+    """Return the variance of the values over every edge of the root [edges, P]."""
+    return graph.spread if isinstance(graph, Excerpt) else variances(graph)[1]
 
 
 def variances(graph: Graph | ReferenceGraph) -> tuple[Floats, Floats]:

@@ -17,7 +17,7 @@ from anabranch.errors import UnknownNameError, UsageError
 from anabranch.search.engine.graph import Graph
 from anabranch.search.maths import formulas, policies
 from anabranch.search.maths.scale import value_scale
-from anabranch.search.results.moments import variances
+from anabranch.search.results.moments import root_variances
 from anabranch.search.results.result import Result
 from anabranch.search.settings.config import Puct, SearchConfig
 
@@ -89,7 +89,7 @@ def choice_variances(result: Result, seat: int) -> Floats:
     acting = _check_acting(result, seat)
     index, mean, found = acting.index(seat), result.q[seat], np.zeros(result.q.shape[1])
     edges = result.graph.node(0).edges
-    for edge, variance in zip(edges, variances(result.graph)[1], strict=True):
+    for edge, variance in zip(edges, root_variances(result.graph), strict=True):
         if edge.visits == 0:
             continue
         action = edge.action[index] if isinstance(edge.action, tuple) else edge.action
@@ -166,7 +166,7 @@ def _graph_range(result: Result, seat: int) -> tuple[float, float]:
     if isinstance(result.graph, Graph):
         low, high = _native.value_range(result.graph.native)[:, seat].tolist()
         return low, high
-    return result.graph.low[seat], result.graph.high[seat]
+    return float(result.graph.low[seat]), float(result.graph.high[seat])
 
 
 def regularised_policy(result: Result, seat: int, config: SearchConfig | None = None) -> Floats:

@@ -35,7 +35,7 @@ class Result:
     nodes: int
     simulations: int
     seconds: float
-    graph: Any = field(repr=False)  # a search.graph.Graph, or the reference's
+    graph: Any = field(repr=False)  # the engine's Graph, the reference's, or an Excerpt
     config: SearchConfig | None = field(default=None, repr=False)  # of this search: without exploration if it had none
     pruned: Floats | None = field(default=None, repr=False)  # `target`, where the engine has it at hand
 
@@ -66,6 +66,15 @@ class Result:
             for seat in turn:
                 found[seat] = pruned_policy(self, seat, self.config.forced, self.config)
         return found
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What is pickled: everything, but of the graph an excerpt, which says of all else where it stayed."""
+        from anabranch.search.results.excerpt import excerpt
+
+        return {**self.__dict__, "graph": excerpt(self.graph)}
+
+    def __copy__(self) -> Result:
+        return replace(self)
 
     @property
     def simulations_per_second(self) -> float:

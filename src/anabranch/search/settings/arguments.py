@@ -6,16 +6,18 @@ from collections.abc import Sequence
 from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
+import numpy.typing as npt
 
-from anabranch.errors import UnknownNameError, UsageError
+from anabranch.errors import UnknownNameError, UsageError, shown
 from anabranch.game.game import Game
 from anabranch.game.state import State
 from anabranch.search.settings.config import Exp3, MatrixGame, Puct, RegretMatching, SearchConfig, Ucb1
 
 Keep: TypeAlias = Literal["graph", "evaluations", "nothing"]
-Budgets: TypeAlias = int | Sequence[int]
+Budgets: TypeAlias = int | Sequence[int] | npt.NDArray[np.integer[Any]]
 FOREVER = 2**31 - 2  # the most visits a node counts
 DEFAULT = SearchConfig()
+BEING_SEARCHED = "this root is being searched; wait for the run to end"
 
 
 def checked_state(given: Any) -> State:
@@ -52,12 +54,22 @@ def checked_config(given: Any) -> SearchConfig:
     raise UsageError(f"config is an ab.SearchConfig, found {_shown(given)}; make one: ab.SearchConfig(…)")
 
 
-def check_budget(simulations: Any, visits: Any, seconds: Any) -> None:
-    """Refuse what is not one budget: a whole number of simulations or visits, or a time."""
+def check_budget(simulations: Any, visits: Any, seconds: Any, roots: int | None = None) -> None:
+    """Refuse what is not one budget: a whole number of simulations or visits, or a time.
+
+    Where roots are searched together, there may be a number of simulations for each of them.
+    """
     if type(simulations) is int and 0 <= simulations <= FOREVER and visits is None and seconds is None:
         return  # as nearly always
-    if isinstance(simulations, Sequence) and not isinstance(simulations, str):  # one number for each root
-        for each in simulations or [None]:
+    if isinstance(simulations, (Sequence, np.ndarray)) and not isinstance(simulations, (str, bytes)):
+        if roots is None:
+            raise UsageError(f"simulations is one number where one state is searched, found {_shown(simulations)}")
+        if len(simulations) != roots:
+            raise UsageError(
+                f"simulations is one number for all roots, or a list with one for each: there {_are(roots, 'root')}, "
+                f"found {len(simulations)} in {_shown(simulations)}"
+            )
+        for each in simulations:
             check_budget(each, visits, seconds)
         return
     given = {"simulations": simulations, "visits": visits, "seconds": seconds}
@@ -85,6 +97,10 @@ def _is_budget(name: str, value: Any) -> bool:
     return isinstance(value, (int, np.integer)) and bool(0 <= value <= FOREVER)
 
 
+def _are(number: int, noun: str) -> str:
+    return f"is 1 {noun}" if number == 1 else f"are {number} {noun}s"
+
+
 def _way_to_a_game(given: Any) -> str:
     if isinstance(given, str):
         return f"ab.games.load({given!r})"
@@ -96,5 +112,4 @@ def _way_to_a_game(given: Any) -> str:
 def _shown(given: Any) -> str:
     if isinstance(given, type):
         return f"the class {given.__name__}"
-    text = repr(given)
-    return text if len(text) <= 80 else f"{text[:80]}…"
+    return shown(given, 80)

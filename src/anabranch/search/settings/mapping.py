@@ -26,7 +26,7 @@ from pathlib import Path
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, TypeAlias, get_args, get_origin, get_type_hints
 
-from anabranch.errors import DataError, UnknownNameError, UsageError
+from anabranch.errors import DataError, UnknownNameError, UsageError, shortened, shown
 from anabranch.files import read_file
 from anabranch.search.settings.bounds import DEEPEST, MOST_BYTES, check_json, statements
 from anabranch.search.settings.config import FirstPlay, SearchConfig
@@ -107,8 +107,8 @@ def from_pairs(pairs: Sequence[str], *, base: SearchConfig | None = None, flag: 
             value = json.loads(text)
         except (ValueError, RecursionError):
             value = text.strip()
-        _plant(tree, key, value, f"{flag} {pair}")
-        written[key] = f"{flag} {pair}"
+        written[key] = f"{flag} {shortened(pair)}"
+        _plant(tree, key, value, written[key])
 
     def place(key: Key) -> str:
         return next(
@@ -352,8 +352,4 @@ def _dotted(key: Key) -> str:
 
 
 def _shown(value: Any) -> str:
-    try:
-        text = repr(value)
-    except (ValueError, RecursionError):  # a number of too many digits, lists in lists without end
-        return f"a {type(value).__name__} too large to show"
-    return text if len(text) <= 60 else f"{text[:60]}…"
+    return shown(value, 60)

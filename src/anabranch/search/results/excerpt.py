@@ -1,0 +1,81 @@
+"""What of a graph goes with a result to another process: the root, its moves and the lines that are shown.
+
+The graph itself lives in the memory of the engine, or has as many objects as nodes: it stays where it was searched.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+import numpy as np
+import numpy.typing as npt
+
+from anabranch import _native
+from anabranch.errors import UsageError
+from anabranch.search.engine.graph import Graph
+from anabranch.search.maths.principal_variation import principal_variation
+from anabranch.search.results.show.result_sheet import LONGEST_LINE
+from anabranch.search.results.views import EdgeView, NodeView
+
+Floats = npt.NDArray[np.float64]
+STAYED = "the graph of this result stayed in the process that searched it"
+REST = "what came along is its root, the moves tried there and the lines of play that are shown"
+ADVICE = "Read the graph before the result is sent"
+
+
+@dataclass(frozen=True)
+class Excerpt:
+    """A graph of which only some nodes are known, under the numbers they had."""
+
+    moved_on: bool  # before the result was packed: then no node is known
+    size: int
+    bytes: int | None
+    limited: bool
+    views: dict[int, NodeView]
+    spread: Floats  # of every edge of the root [edges, P]
+    low: Floats  # the range of q(e), for the scale `graph` [P]
+    high: Floats
+
+    def __len__(self) -> int:
+        if self.moved_on:
+            raise UsageError("this graph is gone: its root had moved on before the result was sent")
+        return self.size
+
+    def node(self, number: int) -> NodeView:
+        """Return a node by its number, if it is the root or on a line that is shown."""
+        if number in self.views:
+            return self.views[number]
+        if 0 <= number < len(self):
+            raise UsageError(f"{STAYED}, and node {number} with it; {REST}. {ADVICE}")
+        raise UsageError(f"there is no node {number}; the graph had {self.size}")
+
+    def __getattr__(self, name: str) -> NoReturn:
+        if name.startswith("__") or not hasattr(Graph, name):  # what pickle and copy ask for, and misspellings
+            raise AttributeError(f"an excerpt of a graph has no {name!r}")
+        raise UsageError(f"{STAYED}, so there is no graph.{name}; {REST}. {ADVICE}")
+
+
+def excerpt(graph: Any) -> Excerpt:
+    """Take what is shown of a graph, as it is now."""
+    from anabranch.search.results.moments import variances
+
+    if isinstance(graph, Excerpt):
+        return graph
+    native = isinstance(graph, Graph)
+    if native and graph.moved_on:
+        return Excerpt(True, 0, None, False, {}, np.zeros((0, 0)), np.zeros(0), np.zeros(0))
+    views: dict[int, NodeView] = {0: graph.node(0)}
+
+    def edges_of(number: int) -> list[EdgeView]:
+        if number not in views:
+            views[number] = graph.node(number)
+        return views[number].edges
+
+    for edge in views[0].edges:
+        for length, _ in enumerate(principal_variation(edge.child, edges_of, lambda edge: edge.child), 1):
+            if length == LONGEST_LINE:  # one more than is shown, which tells whether there is more
+                break
+    low, high = _native.value_range(graph.native) if native else np.array([graph.low, graph.high])
+    held = graph.bytes if native else None
+    return Excerpt(False, len(graph), held, graph.limited, views, variances(graph)[1], low, high)

@@ -74,6 +74,17 @@ template <std::size_t P = 0>
   if (!edge.is(kFrozen)) [[likely]] read_known<P>(g, e, edge, discount, config);
 }
 
+// Count a visit; whether the edge has the value of a child, not a frozen one. What was frozen before the edge was given a
+// child ends with the first visit to this child, if it is known.
+template <std::size_t P>
+[[gnu::always_inline]] inline bool count_visit(Graph& g, Edge& edge) {
+  ++edge.visits;
+  if (!edge.is(kFrozen)) [[likely]] return true;
+  if (edge.child == kNone || g.node<P>(edge.child).visits == 0) return false;
+  edge.bits &= ~kFrozen;
+  return true;
+}
+
 // Bring q(e) of shared children up to date; all others are.
 template <std::size_t P = 0>
 inline void read_shared(Graph& g, const Node& node, const Config& config) {

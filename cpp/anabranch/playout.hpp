@@ -187,9 +187,9 @@ class Playout {
       if (step.place != kNone) [[likely]] {
         const EdgeId e = node.edges + step.place;
         Edge& edge = g.edge<P>(e);
-        if (count<P>(g, edge)) [[likely]] read_known<P>(g, e, edge, discount_of(node, c.config), c.config);
+        if (count_visit<P>(g, edge)) [[likely]] read_known<P>(g, e, edge, discount_of(node, c.config), c.config);
       } else {
-        for (std::size_t d = visit.drawn; d < path.drawn.size(); ++d) count<P>(g, g.edges[node.edges + path.drawn[d]]);
+        for (std::size_t d = visit.drawn; d < path.drawn.size(); ++d) count_visit<P>(g, g.edges[node.edges + path.drawn[d]]);
         read_children(g, node, c.config);
       }
       if constexpr (Watched)  // what another path of the wave has opened and not backed up was never read
@@ -202,17 +202,6 @@ class Playout {
         if (c.config.refresh == Refresh::parents)
           propagation.refresh_parents(step.node, i - 1 > visit.path ? path.steps[i - 2].node : kNone, nested);
     }
-  }
-
-  // Count a visit; whether the edge has the value of a child, not a frozen one. What was frozen before the edge was given a
-  // child ends with the first visit to this child, if it is known.
-  template <std::size_t P>
-  [[gnu::always_inline]] static bool count(Graph& g, Edge& edge) {
-    ++edge.visits;
-    if (!edge.is(kFrozen)) [[likely]] return true;
-    if (edge.child == kNone || g.node<P>(edge.child).visits == 0) return false;
-    edge.bits &= ~kFrozen;
-    return true;
   }
 
   template <std::size_t P>

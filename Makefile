@@ -88,11 +88,12 @@ cpp-test: install-dev
 	build/cpp/engine_tests
 	build/cpp/column_tests
 	build/cpp/memory_tests
+	build/cpp/number_tests
 
 cpp-sanitize: install-dev
 	for kind in address,undefined thread; do \
 	  $(CMAKE) -S . -B build/cpp-$$kind -G Ninja -DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(BIN)/ninja -DANABRANCH_TESTS=ON -DANABRANCH_SANITIZE=$$kind && \
-	  $(CMAKE) --build build/cpp-$$kind && build/cpp-$$kind/engine_tests && build/cpp-$$kind/column_tests && build/cpp-$$kind/memory_tests || exit 1; \
+	  $(CMAKE) --build build/cpp-$$kind && build/cpp-$$kind/engine_tests && build/cpp-$$kind/column_tests && build/cpp-$$kind/memory_tests && build/cpp-$$kind/number_tests || exit 1; \
 	done
 
 # Our own figures and bars: one table, benchmarks/latest.json and, in detail, benchmarks/results/*.json.

@@ -53,13 +53,17 @@ struct Context {
   std::size_t bytes() const { return graph.bytes() + kept_bytes; }
   bool limited() const { return config.max_bytes != std::numeric_limits<std::size_t>::max(); }
 
-  // Whether not even an edge may be added to a node. The root's always may: without them nothing would go on.
-  bool has_no_room(NodeId at) const { return crowded && at != 0; }
-  bool is_crowded() const { return limited() && bytes() + kReserve + awaited_bytes() > config.max_bytes; }
+  // Whether not even an edge may be added to a node. The root's always may: without them nothing would go on. So may the first
+  // of a chance node, which was made when there was room: it has no value without.
+  bool has_no_room(NodeId at) const { return crowded && at != 0 && graph.nodes[at].visits > 0; }
+  bool may_open(NodeId at) const { return !crowded || at == 0; }
+  bool is_crowded() const {
+    return graph.is_out_of_numbers() || (limited() && bytes() + kReserve + awaited_bytes() > config.max_bytes);
+  }
 
   // Whether no node may be added. An eighth of the memory is left for edges that new leaves get instead of nodes.
   bool full() const {
-    if (graph.size() >= config.max_nodes) return true;
+    if (graph.size() >= config.max_nodes || graph.is_out_of_numbers()) return true;
     return limited() && bytes() + graph.index.growth() + kReserve + awaited_bytes() + config.max_bytes / 8 > config.max_bytes;
   }
 

@@ -31,6 +31,15 @@
 
 namespace anabranch {
 
+// How many there may be before a wave begins; tests have graphs that come to an end earlier.
+#ifndef ANABRANCH_MOST_EDGES
+#define ANABRANCH_MOST_EDGES (kNoReward - (std::size_t{1} << 24))
+#endif
+#ifndef ANABRANCH_MOST_ROWS
+#define ANABRANCH_MOST_ROWS (kNone - (std::size_t{1} << 28))
+#endif
+inline constexpr std::size_t kMostEdges = ANABRANCH_MOST_EDGES, kMostRows = ANABRANCH_MOST_ROWS;
+
 class Graph {
  public:
   explicit Graph(const Rules& game, const Config& config = Config())
@@ -135,6 +144,10 @@ class Graph {
     const std::uint32_t row = edges[edge].reward();
     return row == kNoReward ? 0.0f : rewards[row * players + player];
   }
+
+  // Whether edges or rows of choices are so many that their numbers might not suffice for what one wave adds. Rewards, which
+  // have a row for an edge at the most, are numbered by the 30 bits that an edge has left.
+  bool is_out_of_numbers() const { return edges.size() > kMostEdges || choice_rows() > kMostRows; }
 
   // Everything the graph holds, in bytes.
   std::size_t bytes() const {

@@ -142,7 +142,7 @@ class Playout {
         path.steps.push({at, kNone});
         node.set(kOnPath);
         if (path.steps.size() > kLongest) [[unlikely]] fail_endless();
-        if (node.visits == 0 && g.in_flight(at) == 0 && !c.has_no_room(at) && dice.opens_at_once(node)) {
+        if (node.visits == 0 && g.in_flight(at) == 0 && c.may_open(at) && dice.opens_at_once(node)) {
           open(at);
           return;
         }

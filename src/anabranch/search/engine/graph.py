@@ -175,6 +175,7 @@ class Graph:
         fan = []
         if self._root.turn_bits == CHANCE:
             fan = [(int(e.action), e.probability, e.visits, e.value) for e in self.node(0).edges]  # type: ignore[arg-type]
+            fan.sort(key=lambda row: row[0])
         return Result(
             state=self._root,
             policy=chances,
@@ -182,7 +183,7 @@ class Graph:
             q=q,
             prior=prior,
             value=value,
-            outcomes=sorted(fan, key=lambda row: row[0]),
+            outcomes=fan,
             line=line,
             nodes=nodes,
             simulations=simulations,

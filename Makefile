@@ -9,12 +9,12 @@ CMAKE := $(BIN)/cmake
 BUSY := sh -c '"$$@" & work=$$!; while kill -0 $$work 2>/dev/null; do printf . >&2; sleep 1; done; echo >&2; wait $$work' busy
 NATIVE := CMakeLists.txt $(wildcard cpp/anabranch/*.hpp cpp/anabranch/select/*.hpp cpp/bindings/*.hpp cpp/bindings/*.cpp)
 
-.PHONY: help install install-dev install-docs demo docs test test-hard lint types cpp-test cpp-sanitize bench bench-native bench-waves peers bench-peers signature-builds stubs readme pictures format clean
+.PHONY: help install install-dev install-docs demo docs test test-hard test-sanitized lint types cpp-test cpp-sanitize bench bench-native bench-waves peers bench-peers signature-builds stubs readme pictures format clean
 
 help:
 	@echo "make demo          check a game and search it"
 	@echo "make test          the whole test suite"
-	@echo "make test-hard     every function that Numba knows, with wrong indices; some minutes"
+	@echo "make test-hard     what takes too long for that: full laws, fuzzers, failing disks and memory, sanitizers; half an hour"
 	@echo "make docs          these pages as HTML, in build/docs"
 	@echo "make install       just the environment, in .venv"
 	@echo "make lint types    ruff; mypy --strict"
@@ -67,9 +67,24 @@ docs: install-docs
 test: install-dev
 	$(BIN)/python -m pytest -n 2
 
-# What takes too long for every run: each function that Numba knows, with wrong indices, sizes and shapes.
+# What takes too long for every run: laws at full length, every parser and every writer in trouble, each function that Numba
+# knows with wrong indices, more random games, the engine's part of the suite with sanitizers. Each part counts its cases.
+ENGINE_TESTS := tests/parity tests/golden tests/laws tests/test_searcher.py tests/test_wave_failures.py tests/test_save.py tests/test_kept.py tests/test_result.py
 test-hard: install-dev
+	$(BIN)/python -m pytest -n 2 --hard -m hard
+	$(BIN)/python -m pytest --hard tests/hard
 	$(BIN)/python -m tests.unchecked
+	$(BIN)/python -m pytest -n 2 tests/parity/test_random_games.py --cases 4000
+	$(MAKE) test-sanitized
+
+# Python's part of the suite on an engine with AddressSanitizer and UBSan; what measures memory, or limits it, is left out.
+test-sanitized: install-dev
+	$(CMAKE) -S . -B build/native-address -G Ninja -DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(BIN)/ninja \
+	  -DPython_EXECUTABLE=$(CURDIR)/$(BIN)/python -DCMAKE_BUILD_TYPE=None \
+	  -DCMAKE_CXX_FLAGS="-O1 -g1 -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer"
+	$(CMAKE) --build build/native-address --target _native
+	LD_PRELOAD="$$($(CXX) -print-file-name=libasan.so) $$($(CXX) -print-file-name=libstdc++.so.6)" ASAN_OPTIONS=detect_leaks=0 \
+	  ANABRANCH_NATIVE=build/native-address $(BIN)/python -m pytest -p tests.hard.other_build -n 2 $(ENGINE_TESTS) -m "not memory"
 
 lint: install-dev
 	$(BIN)/ruff check .

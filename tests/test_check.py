@@ -98,6 +98,7 @@ SIZES: list[tuple[str, dict[str, Any]]] = [
 ]
 
 
+@pytest.mark.hard
 @pytest.mark.parametrize(("name", "options"), SIZES, ids=str)
 @pytest.mark.parametrize("compiled", [True, False], ids=["compiled", "interpreted"])
 def test_presets_keep_the_laws(name, options, compiled):

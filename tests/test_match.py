@@ -318,6 +318,7 @@ def test_interrupted_again_and_again_is_uninterrupted(tmp_path):
         pytest.fail("the match never ended")
 
 
+@pytest.mark.hard
 def test_a_thousand_games_with_a_network_interrupted_and_resumed_are_those_of_one_run(tmp_path, monkeypatch):
     """Interrupted before the first move, between moves, and inside the network: the same games in the same file."""
     monkeypatch.chdir(tmp_path)

@@ -388,6 +388,7 @@ def test_memory_is_a_limit(game, limit):
     root.graph.check()
 
 
+@pytest.mark.memory
 def test_the_process_takes_no_more_memory_than_the_graph_may():
     limit = 20_000_000
     searcher = ab.Searcher(GAME, ab.Uniform(), ab.SearchConfig(max_bytes=limit), threads=1)
@@ -811,6 +812,8 @@ def test_the_line_of_play_leads_to_the_failure():
     assert (state.round, state.lead) == (1, 0)
 
 
+@pytest.mark.memory
+@pytest.mark.hard
 @pytest.mark.parametrize("kind", ["verb", "evaluator", "answer"])
 def test_ten_thousand_failures_leak_nothing(kind):
     trouble = Trouble()
@@ -1294,6 +1297,7 @@ assert [searched(64, depth) for depth in (1, 2)] == expected
 """
 
 
+@pytest.mark.memory
 @pytest.mark.parametrize("kind", ["roots", "team", "asked"])
 def test_where_no_more_threads_start_fewer_do_the_work(kind):
     done = subprocess.run([sys.executable, "-c", THREADLESS.format(kind=kind)], capture_output=True, text=True)
@@ -1329,6 +1333,7 @@ os._exit(0)
 """
 
 
+@pytest.mark.memory
 def test_a_process_may_be_forked_while_threads_search():
     """What all searches share is not left locked in the child, whose other threads are gone."""
     done = subprocess.run([sys.executable, "-W", "ignore", "-c", FORKING], capture_output=True, text=True)

@@ -19,6 +19,7 @@ TABLE = np.arange(6)
 NATIVE = Path(fingerprint.__file__).parent
 
 
+@pytest.mark.hard
 def test_indices_and_sizes_past_an_array_raise_or_do_what_numpy_does(monkeypatch):
     monkeypatch.setenv("NUMBA_OPT", "0")  # a third of the time; `python -m tests.unchecked` has all cases, optimised
     found = unchecked.walked("QUICK")

@@ -392,6 +392,8 @@ def test_a_verb_that_fails_while_the_root_moves_on(keep):
             assert result.value.tolist() == expected.value.tolist()
 
 
+@pytest.mark.hard
+@pytest.mark.memory
 @pytest.mark.parametrize("kind", ["verb", "answer", "two in flight", "advance"])
 def test_ten_thousand_dropped_waves_leak_nothing(kind):
     """Waves of four that fail deep in the line, or whose answer is refused; and moves that nobody can make."""

@@ -139,6 +139,7 @@ CASES = [
 ]
 
 
+@pytest.mark.hard
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(("writer", "first"), CASES)
 def test_any_file_operation_may_fail(writer: Writer, kind, first, tmp_path):

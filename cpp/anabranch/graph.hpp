@@ -164,7 +164,6 @@ class Graph {
   void reserve(std::size_t count) {
     nodes.reserve_rows(count);
     states.reserve(count);
-    index.expect(std::min<std::size_t>(count, 512));  // small graphs are many, and should be small
     edges.reserve_rows(count * 3 / 2);
     each_node_column([count](auto& column) { column.reserve_rows(count); });
   }

@@ -2,7 +2,6 @@
 // a collision can never merge two of them. Entries are only ever removed newest first, when a wave is undone.
 #pragma once
 
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 
@@ -41,9 +40,6 @@ class Index {
       insert(hash, node);
     }
   }
-  // Let the next growth make room for so many nodes at once.
-  void expect(std::size_t nodes) { expected_ = std::bit_ceil((nodes * 8 + 4) / 5); }
-
   // The same in two steps: make room, before `find`, and insert, which allocates nothing then.
   template <class HashOf>
   void make_room(std::uint32_t nodes, HashOf&& hash_of) {
@@ -84,10 +80,7 @@ class Index {
   }
 
   // Small tables grow fast: filling one anew costs more than its memory.
-  std::size_t next_size() const {
-    const std::size_t size = slots_.size() == 0 ? 64 : slots_.size() * (slots_.size() < 4096 ? 4 : 2);
-    return slots_.size() > 0 && slots_.size() < expected_ ? expected_ : size;
-  }
+  std::size_t next_size() const { return slots_.size() == 0 ? 64 : slots_.size() * (slots_.size() < 4096 ? 4 : 2); }
 
   template <class HashOf>
   __attribute__((noinline)) void grow(std::uint32_t nodes, HashOf&& hash_of) {
@@ -101,7 +94,6 @@ class Index {
 
   Column<Slot> slots_;
   std::size_t mask_ = 0, count_ = 0;
-  std::size_t expected_ = 0;  // slots
   std::size_t free_ = 0;  // where the last search for a node ended
 };
 

@@ -211,6 +211,7 @@ def compare(asked: dict[str, Any], found: dict[str, Any]) -> None:
     assert play_moves(state, found["line_names"]) == play_moves(state, result.line)
 
 
+@pytest.mark.hard
 def test_a_thousand_mixed_requests_are_each_answered_once_and_rightly():
     """A search that never ends comes first: everything else is answered before it is cancelled."""
     asked = mixture(1000)

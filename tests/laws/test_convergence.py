@@ -41,6 +41,7 @@ def test_values_converge(players):
     assert_values_converge([small_game(seed, **players) for seed in range(200)], 400, STEADY)
 
 
+@pytest.mark.hard
 def test_max_n_values_converge_where_no_choices_tie():
     """Of three players the value is unique where nobody is indifferent; games that nearly are converge too late."""
     games = (small_game(seed, players=3, tie_free=True) for seed in range(500))
@@ -48,6 +49,7 @@ def test_max_n_values_converge_where_no_choices_tie():
     assert_values_converge(clear, 400, STEADY)
 
 
+@pytest.mark.hard
 @pytest.mark.parametrize(
     "chance",
     [
@@ -64,6 +66,7 @@ def test_values_converge_in_every_chance_mode(chance):
     assert_values_converge(games, 200, ab.SearchConfig(selector=STEADY.selector, chance=chance))
 
 
+@pytest.mark.hard
 @pytest.mark.parametrize("selector", [ab.RegretMatching(), ab.MatrixGame()], ids=["regret matching", "matrix"])
 def test_simultaneous_values_converge_to_equilibrium(selector):
     """Regret matching+ and the matrix selector find the value of two-player zero-sum games with simultaneous moves."""

@@ -68,6 +68,7 @@ class ByKey:
         return logits, values
 
 
+@pytest.mark.hard
 @pytest.mark.parametrize("seed", range(200))
 def test_permuting_actions_permutes_results(seed):
     """Names of actions do not matter: where no scores tie, visits follow the relabelling exactly."""

@@ -141,6 +141,7 @@ def test_ancestors_leave_nothing_stale_when_the_root_moves_on(keep):
 # Sweeps
 
 
+@pytest.mark.hard
 @pytest.mark.parametrize(("width", "depth"), [(1, 1), (4, 1), (3, 2)])
 def test_nothing_is_stale_right_after_a_sweep(width, depth):
     """…and in between something is: every so many visits of the root, those kept by an advance counted."""
@@ -368,6 +369,7 @@ def test_on_a_tree_only_the_last_path_changes_anything(refresh):
         assert found[0] == found[1]
 
 
+@pytest.mark.hard
 @pytest.mark.parametrize("refresh", MODES[1:])
 def test_values_still_converge(refresh):
     games = [small_game(seed, players=2, zero_sum=True) for seed in range(200)]
@@ -389,6 +391,7 @@ def test_cycles_are_refreshed_once_around(refresh, width, depth):
 # Undo
 
 
+@pytest.mark.hard
 @pytest.mark.parametrize("refresh", MODES)
 @pytest.mark.parametrize("settings", SETTINGS)
 def test_a_wave_in_which_a_verb_fails_never_was(settings, refresh):
@@ -463,6 +466,7 @@ class Interrupted(Walker):
         super().refresh(node)
 
 
+@pytest.mark.hard
 @pytest.mark.parametrize("refresh", MODES)
 def test_a_wave_interrupted_in_the_middle_of_a_backup_never_was(refresh):
     """At any refresh, on a path or beside it, when other paths of the wave are backed up already."""

@@ -17,6 +17,7 @@ import hashlib
 import importlib.util
 import inspect
 import logging
+import os
 import random
 import site
 import sys
@@ -329,6 +330,7 @@ LIBRARIES = tuple(
 def sources(file: Path) -> list[tuple[str, str]]:
     """Return a file and those of the user's own that it imports, each by its name with a hash of what it holds."""
     found: dict[Path, tuple[str, str]] = {}
+    folders: dict[Path, frozenset[str]] = {}  # what is in them, read once
     waiting = [(file.resolve(), file.name)]
     while waiting:
         path, name = waiting.pop()
@@ -341,16 +343,16 @@ def sources(file: Path) -> list[tuple[str, str]]:
         except (AnabranchError, OSError) as error:
             raise DoubtError(f"its code cannot be read: {error}") from None
         found[path] = (name, hashlib.sha256(data).hexdigest())
-        waiting += _imports(path, data)
+        waiting += _imports(path, data, folders)
     return sorted(found.values())
 
 
-def _imports(path: Path, data: bytes) -> Iterator[tuple[Path, str]]:
+def _imports(path: Path, data: bytes, folders: dict[Path, frozenset[str]]) -> Iterator[tuple[Path, str]]:
     """Yield the files of the user's own that a file imports."""
     for level, name in _imported(data):
         beside = path.parents[level - 1] if 0 < level <= len(path.parents) else path.parent
         bases = [beside] if level else [beside, *map(Path, filter(None, sys.path))]
-        yield from _own_file(bases, name)
+        yield from _own_file(bases, name, folders)
 
 
 @functools.lru_cache(200)
@@ -371,11 +373,16 @@ def _imported(data: bytes) -> list[tuple[int, str]]:
     return list(dict.fromkeys(names))
 
 
-def _own_file(bases: list[Path], name: str) -> Iterator[tuple[Path, str]]:
+def _own_file(bases: list[Path], name: str, folders: dict[Path, frozenset[str]]) -> Iterator[tuple[Path, str]]:
     """Yield the file of a module, and of the packages it is in, if it is the user's own."""
-    if name.partition(".")[0] in sys.stdlib_module_names:
+    first = name.partition(".")[0]
+    if first in sys.stdlib_module_names:
         return
     for base in bases:
+        if base not in folders:
+            folders[base] = _entries(base)
+        if folders[base].isdisjoint((first, f"{first}.py")):
+            continue
         parts = base.joinpath(*name.split("."))
         for end in (parts.with_name(f"{parts.name}.py"), parts / "__init__.py"):
             if end.is_file():
@@ -383,6 +390,14 @@ def _own_file(bases: list[Path], name: str) -> Iterator[tuple[Path, str]]:
                 if not _below(end, (*LIBRARIES, PACKAGE)):
                     yield end, name
                 return
+
+
+def _entries(folder: Path) -> frozenset[str]:
+    """Return the names of what is in a folder; none where there is no such folder."""
+    try:
+        return frozenset(os.listdir(folder))
+    except OSError:
+        return frozenset()
 
 
 def _file(thing: Any) -> Path | None:

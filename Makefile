@@ -9,11 +9,12 @@ CMAKE := $(BIN)/cmake
 BUSY := sh -c '"$$@" & work=$$!; while kill -0 $$work 2>/dev/null; do printf . >&2; sleep 1; done; echo >&2; wait $$work' busy
 NATIVE := CMakeLists.txt $(wildcard cpp/anabranch/*.hpp cpp/anabranch/select/*.hpp cpp/bindings/*.hpp cpp/bindings/*.cpp)
 
-.PHONY: help install install-dev install-docs demo docs test lint types cpp-test cpp-sanitize bench bench-native bench-waves peers bench-peers signature-builds stubs readme pictures format clean
+.PHONY: help install install-dev install-docs demo docs test test-hard lint types cpp-test cpp-sanitize bench bench-native bench-waves peers bench-peers signature-builds stubs readme pictures format clean
 
 help:
 	@echo "make demo          check a game and search it"
 	@echo "make test          the whole test suite"
+	@echo "make test-hard     every function that Numba knows, with wrong indices; some minutes"
 	@echo "make docs          these pages as HTML, in build/docs"
 	@echo "make install       just the environment, in .venv"
 	@echo "make lint types    ruff; mypy --strict"
@@ -66,6 +67,10 @@ docs: install-docs
 test: install-dev
 	$(BIN)/python -m pytest -n 2
 
+# What takes too long for every run: each function that Numba knows, with wrong indices, sizes and shapes.
+test-hard: install-dev
+	$(BIN)/python -m tests.unchecked
+
 lint: install-dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -82,11 +87,13 @@ cpp-test: install-dev
 	$(CMAKE) --build build/cpp
 	build/cpp/engine_tests
 	build/cpp/column_tests
+	build/cpp/memory_tests
+	build/cpp/number_tests
 
 cpp-sanitize: install-dev
 	for kind in address,undefined thread; do \
 	  $(CMAKE) -S . -B build/cpp-$$kind -G Ninja -DCMAKE_MAKE_PROGRAM=$(CURDIR)/$(BIN)/ninja -DANABRANCH_TESTS=ON -DANABRANCH_SANITIZE=$$kind && \
-	  $(CMAKE) --build build/cpp-$$kind && build/cpp-$$kind/engine_tests && build/cpp-$$kind/column_tests || exit 1; \
+	  $(CMAKE) --build build/cpp-$$kind && build/cpp-$$kind/engine_tests && build/cpp-$$kind/column_tests && build/cpp-$$kind/memory_tests && build/cpp-$$kind/number_tests || exit 1; \
 	done
 
 # Our own figures and bars: one table, benchmarks/latest.json and, in detail, benchmarks/results/*.json.

@@ -6,12 +6,26 @@ The user's own cache is left alone. Workers of pytest share the cores, and OpenM
 import os
 from pathlib import Path
 
+import pytest
+
 os.environ["ANABRANCH_CACHE"] = str(Path(__file__).resolve().parent.parent / "build" / "test-cache")
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 
-def pytest_addoption(parser):
+def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("hard tests")
-    group.addoption("--hard", action="store_true", help="do all of tests/hard, which takes long, and count the cases")
-    group.addoption("--cases", type=int, default=None, help="how many inputs a parser is given, of a quick one")
+    group.addoption("--hard", action="store_true", help="do what takes long, too, and count the cases")
+    group.addoption(
+        "--cases", type=int, default=None, help="how many: random games of tests/parity, inputs of each parser"
+    )
     group.addoption("--seed", type=int, default=0, help="which inputs these are")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out what is marked as hard, unless asked for: laws at a length that finds rare things, not common ones."""
+    if config.getoption("--hard"):
+        return
+    left_out = [item for item in items if item.get_closest_marker("hard")]
+    if left_out:
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if not item.get_closest_marker("hard")]

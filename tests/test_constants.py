@@ -129,7 +129,6 @@ FOLLOWED = [
     (np.datetime64("2020-01-01"), np.datetime64("2020-01-02")),
     (np.datetime64(1, "D"), np.datetime64(1, "s")),
     (np.str_("a"), np.str_("b")),
-    (np.zeros(2, LAYOUT), np.ones(2, LAYOUT)),
     (np.array([1, 2]), np.array([1, 3])),
     (np.array([1, 2]), np.array([1, 2], np.int32)),
     (np.array([1, 2, 3, 4]), np.array([[1, 2], [3, 4]])),
@@ -147,7 +146,6 @@ FOLLOWED = [
     (np.add, np.subtract),
     (np.linalg.norm, np.linalg.det),
     (math.floor, math.ceil),
-    (math, np),
     (len, abs),
     (str.upper, str.lower),
     (ValueError, KeyError),
@@ -230,7 +228,9 @@ def plain(number):
 endless: list[Any] = []
 endless.append(endless)
 REFUSED = [
-    (types, "is used as a value; name what you need of it", "another_module"),
+    (types, "is a module used as a value; name what you need of it", "another_module"),
+    (math, "is a module used as a value; name what you need of it", None),
+    (numba.carray, "is a part of Numba that goes around its checks; use plain Python and NumPy", None),
     (Mine, "is a class; compiled verbs make no objects of Mine", None),
     (Jitted, "is a class; compiled verbs make no objects of Jitted", None),
     (Jitted(3), "is of type .*, which Numba compiles apart", None),
@@ -263,7 +263,8 @@ REFUSED = [
     ([plain], "holds a function", None),
     (np.ma.masked_array([1, 2], [True, False]), r"is of type numpy.ma.MaskedArray; make it .* np.asarray\(…\)", None),
     (np.array([1, None]), r"holds Python objects \(dtype object\)", None),
-    (np.zeros(1, LAYOUT)[0], "is a record; use a named tuple", None),
+    (np.zeros(1, LAYOUT)[0], "holds records; use an array for each field, or a named tuple", None),
+    (np.zeros(2, LAYOUT), "holds records; use an array for each field, or a named tuple", None),
     (bytearray(b"ab"), "is of type bytearray; compiled verbs read numbers, strings, NumPy arrays", None),
     (memoryview(b"ab"), "is of type memoryview; compiled verbs read", None),
     (array.array("q", [1]), "is of type array.array; compiled verbs read", None),

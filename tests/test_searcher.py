@@ -19,6 +19,7 @@ import pytest
 from tests.faults import LIES, VERBS, Round, Rounds, Trouble
 
 import anabranch as ab
+from anabranch import _native
 from anabranch.errors import (
     AnabranchError,
     CycleError,
@@ -169,6 +170,50 @@ def test_roots_that_cannot_be_run():
         ab.Searcher(GAME, threads=0)
     (result,) = searcher.run(root, simulations=5)  # after all that
     assert result.visits.sum() == 5
+
+
+class Strip(ab.CompiledGame):
+    """As many cells as it is told: instances differ in the size of a state and of what is seen, and in nothing else."""
+
+    players, actions = 2, 3
+
+    def __init__(self, cells, seen=None, fields="cells"):
+        self.cells, self.observation = cells, (seen or cells,)
+        self.state = ab.record(**{fields: (np.int8, cells), "ply": np.int64})
+
+    def turn(self, state):
+        return ab.OVER if state.ply >= 6 else ab.player(state.ply % 2)
+
+    def legal(self, state, player, actions):
+        actions[0], actions[1], actions[2] = 0, 1, 2
+        return 3
+
+    def step(self, state, actions, rewards):
+        state.ply += 1
+        if state.ply >= 6:
+            rewards[0], rewards[1] = 1.0, -1.0
+
+    def observe(self, state, player, planes):
+        planes[0] = state.ply
+
+
+@pytest.mark.parametrize("other", [Strip(20_000), Strip(8, seen=9), Strip(8, fields="stones")], ids=repr)
+def test_states_of_one_batch_have_one_size(other, tmp_path):
+    """What a batch takes to be equal over its roots: records, observations, players, actions."""
+    small = Strip(8)
+    searcher = ab.Searcher(small, think, threads=1)
+    with pytest.raises(UsageError, match=r"other sizes \((record|observation)"):
+        searcher.root(other.start())
+    alone = ab.Searcher(other, think, threads=1).root(other.start())
+    path = alone.save(tmp_path / "root.npz")
+    with pytest.raises(UsageError, match="other sizes"):
+        searcher.load(path, game=other)
+    if other.state.itemsize != small.state.itemsize:  # nobody gets around it
+        with pytest.raises(ValueError, match="other sizes"):
+            _native.Drive([searcher.root(small.start()).native, alone.native], [5, 5], 1).gather(False)
+    native = ab.Searcher(small, ab.Uniform(), threads=1)  # evaluates in the engine: there is no batch
+    results = native.run([native.root(small.start()), native.root(other.start())], simulations=50)
+    assert [result.visits.sum() for result in results] == [50, 50]
 
 
 def test_compiled_and_interpreted_roots_do_not_mix():
@@ -1168,3 +1213,123 @@ def test_searches_are_collected_with_what_they_know():
     del trouble, searcher, root
     gc.collect()
     assert watch() is None
+
+
+def test_columns_show_edges_that_nodes_have_and_no_others(tmp_path):
+    """Blocks of edges grow and move; what they leave behind is nobody's. Neither kept nor loaded graphs show it."""
+    searcher = ab.Searcher(GAME, ab.Rollout(), threads=1)
+    root = searcher.root(GAME.start())
+    searcher.run(root, simulations=500)
+    loaded = ab.Searcher(GAME, ab.Rollout(), threads=1).load(root.save(tmp_path / "root.npz"))
+    moved = searcher.root(GAME.start())
+    searcher.run(moved, simulations=500)
+    moved.advance(3)
+    for graph in (root.graph, loaded.graph, moved.graph):
+        column, rows = graph.columns, 0
+        for number in range(len(graph)):
+            edges = graph.node(number).edges
+            assert column["edges"][number] == rows
+            assert column["edge_count"][number] == len(edges)
+            for edge in edges:
+                child = 2**32 - 1 if edge.child is None else edge.child
+                facts = [int(column[name][rows]) for name in ("edge_parent", "edge_visits", "edge_child")]
+                assert facts == [number, edge.visits, child]
+                assert column["edge_value"][rows].tolist() == edge.value.tolist()
+                rows += 1
+        assert rows == len(column["edge_visits"])
+
+
+def test_kept_evaluations_count_and_are_bounded():
+    """Where positions come back nothing becomes unreachable: memory and the time of a move must not grow for ever."""
+    game = Torus()
+    config = ab.SearchConfig(max_nodes=300, max_bytes=300_000)
+    searcher = ab.Searcher(game, ab.Hashing(), config, threads=1)
+    root, alone = searcher.root(game.start()), searcher.root(game.start())
+    most = 0
+    for move in range(30):
+        searcher.run(root, simulations=300)
+        most = max(most, root.graph.bytes)
+        root.advance(move % 16, keep="evaluations")
+    assert most <= 300_000
+    searcher.run(alone, simulations=1)
+    assert len(root.graph) == 1
+    assert (
+        10_000 < root.graph.bytes - alone.graph.bytes < 80_000
+    )  # kept: as many states as nodes, a quarter of the bytes
+
+
+class Torus(ab.CompiledGame):
+    players, actions, cycles, discount, returns, rewards_along = 1, 16, "bootstrap", 0.99, (0, 1), True
+    state = ab.record(at=(np.int16, 8))
+
+    def turn(self, state):
+        return ab.player(0)
+
+    def legal(self, state, player, actions):
+        for i in range(16):
+            actions[i] = i
+        return 16
+
+    def step(self, state, actions, rewards):
+        axis, back = actions[0] // 2, actions[0] % 2
+        state.at[axis] = (state.at[axis] + 1 - 2 * back) % 1000
+
+
+THREADLESS = """
+import resource, numpy as np, anabranch as ab
+game = ab.games.load("connect_four")
+kind = {kind!r}
+roots = 1 if kind == "team" else 64
+evaluator = ab.Rollout(count=8 if kind == "team" else 1)
+if kind == "asked":
+    evaluator = lambda batch: (None, np.zeros((len(batch), 2)))
+def searched(threads, depth):
+    searcher = ab.Searcher(game, evaluator, ab.SearchConfig(depth=depth), threads=threads)
+    made = [searcher.root(game.start(), stream=number) for number in range(roots)]
+    return [result.visits.tolist() for result in searcher.run(made, simulations=20)]
+expected = [searched(1, depth) for depth in (1, 2)]
+used = int(open("/proc/self/statm").read().split()[0]) * 4096
+resource.setrlimit(resource.RLIMIT_AS, (used + 40 * 2**20, -1))  # room for a few stacks of 8 MB
+assert [searched(64, depth) for depth in (1, 2)] == expected
+"""
+
+
+@pytest.mark.parametrize("kind", ["roots", "team", "asked"])
+def test_where_no_more_threads_start_fewer_do_the_work(kind):
+    done = subprocess.run([sys.executable, "-c", THREADLESS.format(kind=kind)], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+FORKING = """
+import os, threading, time, anabranch as ab
+game = ab.games.load("connect_four")
+def search(count):
+    searcher = ab.Searcher(game, ab.Uniform(), threads=2)
+    searcher.run([searcher.root(game.start()) for _ in range(count)], simulations=300)
+search(2)
+def work():
+    while True:
+        search(8)
+for _ in range(2):
+    threading.Thread(target=work, daemon=True).start()
+for _ in range(60):
+    child = os.fork()
+    if child == 0:
+        search(4)
+        os._exit(0)
+    ended, status, until = 0, 0, time.monotonic() + 60
+    while not ended and time.monotonic() < until:
+        ended, status = os.waitpid(child, os.WNOHANG)
+        time.sleep(0.002)
+    if not ended or status:
+        os.kill(child, 9)
+        os.write(1, b"hung" if not ended else b"failed")
+        os._exit(1)
+os._exit(0)
+"""
+
+
+def test_a_process_may_be_forked_while_threads_search():
+    """What all searches share is not left locked in the child, whose other threads are gone."""
+    done = subprocess.run([sys.executable, "-W", "ignore", "-c", FORKING], capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (0, "")

@@ -19,6 +19,7 @@ from tests.test_searcher import noted, raised_by, resident, same_graph, snapshot
 import anabranch as ab
 from anabranch.errors import CycleError, EvaluatorError, IllegalActionError
 from anabranch.games.explicit import Explicit
+from anabranch.games.random_game import RandomGame
 
 SHAPES = [(1, 1), (4, 1), (16, 1), (1, 2), (4, 2), (16, 3)]  # width and depth
 GOAL = 32
@@ -199,6 +200,27 @@ def test_the_reference_forgets_a_wave_whose_evaluator_fails(shape):
         assert spelled(reference) == before
         reference.run(visits=GOAL)
         assert spelled(reference) == after
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_a_wave_that_gave_frozen_outcomes_a_child_never_was(seed):
+    """Widening, waves behind waves: what an older wave froze may have got a child from the one that fails."""
+    game = RandomGame(seed, players=2, layers=6, width=3, chance=0.6).interpreted()
+    config = ab.SearchConfig(width=3, depth=3, chance=ab.Chance(widen=0.6), seed=seed)
+    evaluator = ByKey()
+    engines = Twins(functools.partial(EngineTwin, game, hashing, config))
+    references = Twins(functools.partial(ReferenceTwin, game, hashing, config))
+    for at in range(2, 11):
+        evaluator.prepare("raises", at)
+        searcher = ab.Searcher(game, evaluator, config, threads=1)
+        root = searcher.root(game.start(), stream=0)
+        if raised_by(searcher.run, root, visits=GOAL) is None:
+            break
+        assert_goes_on(searcher, [root], engines)
+        evaluator.prepare("raises", at)
+        reference = ab.Reference(game.start(), evaluator, config)
+        assert raised_by(reference.run, visits=GOAL) is not None
+        assert spelled(reference) == references.at(0, reference.root_visits)[0], at
 
 
 def test_an_evaluator_may_fail_while_roots_go_on():

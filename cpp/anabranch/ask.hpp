@@ -95,10 +95,10 @@ class Asker {
   void wait_for(NodeId id, const Note& note) {
     Node& node = c.graph.nodes[id];
     if (node.is(kPending)) return;
-    node.set(kPending);
-    if (marking_) ++c.awaited;
     if (!c.undo().made(id)) c.undo().asked(id);
     note();
+    node.set(kPending);
+    if (marking_) ++c.awaited;
   }
 
   Context& c;

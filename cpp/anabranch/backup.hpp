@@ -42,14 +42,10 @@ inline double child_value(const Graph& g, EdgeId e, std::size_t player, double d
   return (others * known + times * (reward + discount * config.repetition)) / edge.visits;
 }
 
-// Bring q(e) up to date for all players. A frozen outcome that was given a child keeps its value until the child has one.
-template <std::size_t P = 0>
-[[gnu::always_inline]] inline void read_child(Graph& g, EdgeId e, double discount, const Config& config) {
-  Edge& edge = g.edge<P>(e);
-  if (edge.is(kFrozen)) [[unlikely]] {
-    if (g.node<P>(edge.child).visits == 0) return;
-    edge.bits &= ~kFrozen;
-  }
+// Bring q(e) up to date for all players. A frozen outcome that was given a child keeps its value until a visit is counted;
+// all edges that are not frozen have a child.
+template <std::size_t P>
+[[gnu::always_inline]] inline void read_known(Graph& g, EdgeId e, Edge& edge, double discount, const Config& config) {
   const std::size_t players = P ? P : g.players;
   double* q = doubles_of(&edge);
   if (g.repeats.kept()) [[unlikely]] {
@@ -70,6 +66,23 @@ template <std::size_t P = 0>
   } else {
     for (std::size_t p = 0; p < players; ++p) q[p] = static_cast<double>(g.reward(e, p)) + discount * child[p];
   }
+}
+
+template <std::size_t P = 0>
+[[gnu::always_inline]] inline void read_child(Graph& g, EdgeId e, double discount, const Config& config) {
+  Edge& edge = g.edge<P>(e);
+  if (!edge.is(kFrozen)) [[likely]] read_known<P>(g, e, edge, discount, config);
+}
+
+// Count a visit; whether the edge has the value of a child, not a frozen one. What was frozen before the edge was given a
+// child ends with the first visit to this child, if it is known.
+template <std::size_t P>
+[[gnu::always_inline]] inline bool count_visit(Graph& g, Edge& edge) {
+  ++edge.visits;
+  if (!edge.is(kFrozen)) [[likely]] return true;
+  if (edge.child == kNone || g.node<P>(edge.child).visits == 0) return false;
+  edge.bits &= ~kFrozen;
+  return true;
 }
 
 // Bring q(e) of shared children up to date; all others are.

@@ -1,11 +1,20 @@
 // Memory that grows, for the columns of graphs.
 #pragma once
 
+// Builds may say otherwise; tests that let allocations fail do.
+#ifndef ANABRANCH_OWN_PAGES
 #if defined(__linux__) && !defined(__SANITIZE_ADDRESS__)  // which watches the edges of malloc's blocks only
-#include <sys/mman.h>
 #define ANABRANCH_OWN_PAGES 1
 #else
 #define ANABRANCH_OWN_PAGES 0
+#endif
+#endif
+#ifndef ANABRANCH_KEPT_BYTES
+#define ANABRANCH_KEPT_BYTES (std::size_t{16} << 20)
+#endif
+
+#if ANABRANCH_OWN_PAGES
+#include <sys/mman.h>
 #endif
 
 #include <array>
@@ -16,7 +25,8 @@
 #include <cstring>
 #include <mutex>
 #include <new>
-#include <vector>
+
+#include "anabranch/process_lock.hpp"
 
 namespace anabranch {
 
@@ -74,45 +84,50 @@ class Block {
   class Kept {
    public:
     void* take(std::size_t size) {
-      const std::lock_guard<std::mutex> guard(mutex_);
-      std::vector<void*>& blocks = of(size);
-      if (blocks.empty()) return carve(size);
-      void* block = blocks.back();
-      blocks.pop_back();
+      const std::lock_guard<std::mutex> guard(ProcessLock::mutex());
+      Freed*& first = of(size);
+      if (!first) return carve(size);
+      Freed* const block = first;
+      first = block->next;
       if (!is_carved(block)) total_ -= size;
       return block;
     }
 
+    // Allocates nothing: blocks are freed where no memory is left, too.
     bool give(void* block, std::size_t size) {
-      const std::lock_guard<std::mutex> guard(mutex_);
+      const std::lock_guard<std::mutex> guard(ProcessLock::mutex());
       if (!is_carved(block)) {
         if (total_ + size > kMost) return false;
         total_ += size;
       }
-      of(size).push_back(block);
+      of(size) = new (block) Freed{of(size)};
       return true;
     }
 
    private:
-    static constexpr std::size_t kMost = std::size_t{16} << 20;
+    static constexpr std::size_t kMost = ANABRANCH_KEPT_BYTES;
     static constexpr std::size_t kPage = std::size_t{2} << 20, kChunk = 2 * kPage, kChunks = 16;
 
-    std::vector<void*>& of(std::size_t size) { return blocks_[static_cast<std::size_t>(std::countr_zero(size))]; }
+    struct Freed {
+      Freed* next;  // of its size
+    };
+
+    Freed*& of(std::size_t size) { return blocks_[static_cast<std::size_t>(std::countr_zero(size))]; }
 
     // Cut a block out of the last chunk, or of a new one; nullptr where there are enough of them.
     void* carve(std::size_t size) {
 #if ANABRANCH_OWN_PAGES
-      if (chunks_.empty() || used_ + size > kChunk) {
-        if (chunks_.size() == kChunks) return nullptr;
+      if (count_ == 0 || used_ + size > kChunk) {
+        if (count_ == kChunks) return nullptr;
         void* memory = mmap(nullptr, kChunk + kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
         if (memory == MAP_FAILED) return nullptr;
         const auto address = reinterpret_cast<std::uintptr_t>(memory);
         auto* chunk = reinterpret_cast<std::byte*>((address + kPage - 1) / kPage * kPage);
         madvise(chunk, kChunk, MADV_HUGEPAGE);  // if the system does not want to, pages are small
-        chunks_.push_back(chunk);
+        chunks_[count_++] = chunk;
         used_ = 0;
       }
-      void* block = chunks_.back() + used_;
+      void* block = chunks_[count_ - 1] + used_;
       used_ += size;
       return block;
 #else
@@ -122,14 +137,14 @@ class Block {
     }
 
     bool is_carved(const void* block) const {
-      for (const std::byte* chunk : chunks_)
-        if (block >= chunk && block < chunk + kChunk) return true;
+      for (std::size_t i = 0; i < count_; ++i)
+        if (block >= chunks_[i] && block < chunks_[i] + kChunk) return true;
       return false;
     }
 
-    std::mutex mutex_;
-    std::array<std::vector<void*>, 64> blocks_;
-    std::vector<std::byte*> chunks_;
+    std::array<Freed*, 64> blocks_{};
+    std::array<std::byte*, kChunks> chunks_{};
+    std::size_t count_ = 0;  // of chunks
     std::size_t used_ = 0;   // of the last chunk
     std::size_t total_ = 0;  // bytes kept that were not cut out
   };

@@ -49,6 +49,9 @@ class Column {
     data_[size_++] = value;
   }
 
+  // The same where room was reserved.
+  void append(const T& value) { data_[size_++] = value; }
+
   void fill(std::size_t count, const T& value) {
     const std::size_t first = extend(count);
     for (std::size_t i = first; i < size_; ++i) data_[i] = value;

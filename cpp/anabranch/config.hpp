@@ -10,6 +10,8 @@
 #include <mutex>
 #include <vector>
 
+#include "anabranch/process_lock.hpp"
+
 namespace anabranch {
 
 enum class Rule : std::uint8_t { puct, ucb1 };
@@ -39,11 +41,10 @@ struct SelectorConfig {
   }
 
   void prepare() {
-    static std::mutex mutex;  // settings differ rarely, so the last table is kept for the next search
-    static std::shared_ptr<const std::vector<double>> last;
+    static std::shared_ptr<const std::vector<double>> last;  // settings differ rarely, so it is kept for the next search
     static std::array<double, 5> made_for;
     const std::array<double, 5> wanted{c_init, c_log, c_base, c_off, epsilon};
-    const std::lock_guard<std::mutex> guard(mutex);
+    const std::lock_guard<std::mutex> guard(ProcessLock::mutex());
     if (!last || made_for != wanted) {
       auto table = std::make_shared<std::vector<double>>();
       for (int visits = 0; visits < kFactors; ++visits) table->push_back(exploration(visits));

@@ -33,6 +33,7 @@ struct Context {
   RootRule root;      // what only the root does
   Wave* wave = nullptr;              // the one at work
   PathStep reaching{kNone, kNone};   // the edge whose state is in hand, where it is not yet part of the path
+  std::size_t kept_bytes = 0;        // of evaluations kept from before an advance
   std::size_t awaited = 0;           // answers on their way, where waves are searched
   bool crowded = false;              // whether the memory was used up when the path in hand began
 
@@ -48,16 +49,22 @@ struct Context {
 
   // Limits
 
+  // All that a search holds of what it found.
+  std::size_t bytes() const { return graph.bytes() + kept_bytes; }
   bool limited() const { return config.max_bytes != std::numeric_limits<std::size_t>::max(); }
 
-  // Whether not even an edge may be added to a node. The root's always may: without them nothing would go on.
-  bool has_no_room(NodeId at) const { return crowded && at != 0; }
-  bool is_crowded() const { return limited() && graph.bytes() + kReserve + awaited_bytes() > config.max_bytes; }
+  // Whether not even an edge may be added to a node. The root's always may: without them nothing would go on. So may the first
+  // of a chance node, which was made when there was room: it has no value without.
+  bool has_no_room(NodeId at) const { return crowded && at != 0 && graph.nodes[at].visits > 0; }
+  bool may_open(NodeId at) const { return !crowded || at == 0; }
+  bool is_crowded() const {
+    return graph.is_out_of_numbers() || (limited() && bytes() + kReserve + awaited_bytes() > config.max_bytes);
+  }
 
   // Whether no node may be added. An eighth of the memory is left for edges that new leaves get instead of nodes.
   bool full() const {
-    if (graph.size() >= config.max_nodes) return true;
-    return limited() && graph.bytes() + graph.index.growth() + kReserve + awaited_bytes() + config.max_bytes / 8 > config.max_bytes;
+    if (graph.size() >= config.max_nodes || graph.is_out_of_numbers()) return true;
+    return limited() && bytes() + graph.index.growth() + kReserve + awaited_bytes() + config.max_bytes / 8 > config.max_bytes;
   }
 
  private:

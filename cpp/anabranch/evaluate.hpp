@@ -35,7 +35,7 @@ class Evaluators {
   }
   bool shares_rollouts(std::size_t leaves) const {
     const std::size_t all = static_cast<std::size_t>(evaluator_.count) * leaves;
-    return evaluator_.rollout && all > 1 && all <= Team::kMost;
+    return evaluator_.rollout && all > 1;
   }
 
   // Evaluate the state in hand into `values`; its logits, or nullptr where every choice is equally likely.
@@ -69,7 +69,7 @@ class Evaluators {
       failed_[i] = !play_rollout(states.data() + i / count * size, fold(fold(seed, keys[i / count]), i % count), buffers_[member],
                                  &totals_[i * players_]);
     };
-    if (team_ && items > 1 && items <= Team::kMost) team_->each(items, play);
+    if (team_ && items > 1) team_->each(items, play);
     else
       for (std::size_t i = 0; i < items; ++i) play(i, 0);
   }

@@ -14,7 +14,7 @@ namespace anabranch {
 
 class Expander {
  public:
-  explicit Expander(Context& context) : c(context) {}
+  explicit Expander(Context& context) : c(context), record_(context.graph.rules.state_size / 8 + 1) {}
 
   // Make the root of an empty graph.
   void plant(const std::byte* root) {
@@ -126,7 +126,6 @@ class Expander {
   // The hash a node is indexed by. Node keys are that hash, except where they follow the path.
   std::uint64_t index_hash(NodeId node) {
     if (!c.config.keyed_by_path) return c.graph.key[node] & c.config.hash_mask;
-    record_.resize(c.graph.rules.state_size / 8);
     auto* bytes = reinterpret_cast<std::byte*>(record_.data());
     c.graph.states.load(node, bytes);
     return key_of_bytes(bytes, c.graph.rules.state_size) & c.config.hash_mask;
@@ -181,7 +180,7 @@ class Expander {
 
   Context& c;
   std::vector<double> range_;
-  std::vector<std::uint64_t> record_;
+  std::vector<std::uint64_t> record_;  // of one state; taking nodes back must not take memory
   std::vector<std::uint32_t> sizes_;
   std::vector<std::int32_t> ids_;
 };

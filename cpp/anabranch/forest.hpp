@@ -63,10 +63,13 @@ class Forest {
     const TeamOfOneRoot team(roots, threads);
     threads = std::max<std::size_t>(1, std::min(threads, roots.size()));
     std::vector<std::thread> helpers;
-    helpers.reserve(threads - 1);
-    for (std::size_t i = 1; i < threads; ++i)
-      helpers.emplace_back([&work, i, threads] { work.take([] { return true; }, i, threads); });
-    work.take(poll, 0, threads);
+    start_threads(helpers, threads, [&work](std::size_t i) {
+      work.threads.wait(0);
+      work.take([] { return true; }, i);
+    });
+    work.threads = helpers.size() + 1;  // as many as could be started
+    work.threads.notify_all();
+    work.take(poll, 0);
     for (std::thread& helper : helpers) {
       // The caller may have run out of roots first; it goes on polling while the others finish.
       while (work.busy.load() > 0 && !work.stopped.load()) {
@@ -104,7 +107,7 @@ class Forest {
     const std::vector<Search*>& roots;
     const Budget& budget;
     std::vector<std::uint64_t> done;
-    std::atomic<std::size_t> next{0};
+    std::atomic<std::size_t> next{0}, threads{0};
     std::atomic<int> busy{0};
     std::atomic<bool> stopped{false}, late{false};
     std::mutex mutex{};
@@ -113,7 +116,7 @@ class Forest {
 
     // One thread's part: root after root, or, against the clock, its share of the roots in turn, so that none goes short.
     template <class Poll>
-    void take(Poll&& poll, std::size_t thread, std::size_t threads) {
+    void take(Poll&& poll, std::size_t thread) {
       ++busy;
       Watch watch;
       if (budget.deadline == Clock::time_point::max()) {

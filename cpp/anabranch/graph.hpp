@@ -12,6 +12,7 @@
 // (src/anabranch/search/engine/graph.py) tests them.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstddef>
@@ -29,6 +30,15 @@
 #include "anabranch/tables.hpp"
 
 namespace anabranch {
+
+// How many there may be before a wave begins; tests have graphs that come to an end earlier.
+#ifndef ANABRANCH_MOST_EDGES
+#define ANABRANCH_MOST_EDGES (kNoReward - (std::size_t{1} << 24))
+#endif
+#ifndef ANABRANCH_MOST_ROWS
+#define ANABRANCH_MOST_ROWS (kNone - (std::size_t{1} << 28))
+#endif
+inline constexpr std::size_t kMostEdges = ANABRANCH_MOST_EDGES, kMostRows = ANABRANCH_MOST_ROWS;
 
 class Graph {
  public:
@@ -135,6 +145,10 @@ class Graph {
     return row == kNoReward ? 0.0f : rewards[row * players + player];
   }
 
+  // Whether edges or rows of choices are so many that their numbers might not suffice for what one wave adds. Rewards, which
+  // have a row for an edge at the most, are numbered by the 30 bits that an edge has left.
+  bool is_out_of_numbers() const { return edges.size() > kMostEdges || choice_rows() > kMostRows; }
+
   // Everything the graph holds, in bytes.
   std::size_t bytes() const {
     std::size_t total = nodes.bytes() + edges.bytes() + states.bytes() + key_records.bytes() + index.bytes() + rewards.bytes() +
@@ -150,26 +164,37 @@ class Graph {
   void reserve(std::size_t count) {
     nodes.reserve_rows(count);
     states.reserve(count);
+    index.expect(std::min<std::size_t>(count, 512));  // small graphs are many, and should be small
     edges.reserve_rows(count * 3 / 2);
     each_node_column([count](auto& column) { column.reserve_rows(count); });
   }
 
   // Add a node for the record offered to `states` (and `key_records`).
+  // The record of the node comes last: if memory runs out before, there is no node, and `trim` cuts off what was added.
   NodeId add(const Node& made, std::uint64_t hash) {
-    const auto id = static_cast<NodeId>(nodes.extend(1));
-    nodes[id] = made;
-    double* value = nodes.doubles(id);
-    for (std::size_t i = 0; i < 2 * players; ++i) value[i] = 0.0;
     if (few_columns_) [[likely]] {
       key.push(hash);
       parent.push(kNone);
     } else {
       each_node_column([](auto& column) { column.add_rows(1); });
-      key[id] = hash;
+      key[size()] = hash;
     }
     states.append();
     if (rules.key) key_records.append();
+    const auto id = static_cast<NodeId>(nodes.extend(1));
+    nodes[id] = made;
+    double* value = nodes.doubles(id);
+    for (std::size_t i = 0; i < 2 * players; ++i) value[i] = 0.0;
     return id;
+  }
+
+  // Cut off rows that no node and no edge has, left where memory ran out.
+  void trim() {
+    const std::size_t count = size(), slots = edges.size();
+    each_node_column([count](auto& column) { column.cut_rows(count); });
+    each_edge_column([slots](auto& column) { column.cut_rows(slots); });
+    states.cut(count);
+    if (rules.key) key_records.cut(count);
   }
 
   // Forget the node made last; the caller has taken it out of the index.
@@ -308,43 +333,53 @@ class Graph {
 
   // Give back the block of a node that is about to be cut off.
   void release_edges(const Node& node) {
-    if (node.size_class > 0) free_[node.size_class - 1u].push_back(node.edges);
+    if (node.size_class > 0) free_block(node.size_class - 1u, node.edges);
   }
 
   // A fresh block of 2^size_class edges.
   EdgeId add_block(std::size_t size_class) {
     const std::size_t capacity = std::size_t{1} << size_class;
-    const auto place = static_cast<EdgeId>(edges.extend(capacity));
     each_edge_column([capacity](auto& column) { column.add_rows(capacity); });
+    const auto place = static_cast<EdgeId>(edges.extend(capacity));  // the last that may fail, as in `add`
     for (std::size_t i = 0; i < capacity; ++i) clear_edge(place + static_cast<EdgeId>(i));  // views may look at unused ones
     return place;
   }
 
-  // Blocks of 1, 2, 4, … edges that wait for the next node that needs their size.
-  std::array<std::vector<EdgeId>, 32>& free_blocks() { return free_; }
-  const std::array<std::vector<EdgeId>, 32>& free_blocks() const { return free_; }
+  // Blocks of 1, 2, 4, … edges wait for the next node that needs their size. Each holds the place of the next one, so that
+  // giving one back takes no memory.
+  void free_block(std::size_t size_class, EdgeId place) {
+    edges[place].child = free_[size_class].first;
+    free_[size_class].first = place;
+    ++free_[size_class].count;
+  }
+  std::size_t free_blocks(std::size_t size_class) const { return free_[size_class].count; }
 
  private:
   // Give a node a block twice as large.
   __attribute__((noinline)) void move_block(Node& node) {
     const std::size_t size_class = node.size_class;
-    EdgeId place;
-    if (!free_[size_class].empty()) {
-      place = free_[size_class].back();
-      free_[size_class].pop_back();
-    } else {
+    EdgeId place = free_[size_class].first;
+    if (place == kNone) {
       place = add_block(size_class);
+    } else {
+      free_[size_class].first = edges[place].child;
+      --free_[size_class].count;
     }
     if (node.edge_count > 0) {
       edges.copy_rows(place, edges, node.edges, node.edge_count);
       each_edge_column([&](auto& column) { column.copy_rows(place, column, node.edges, node.edge_count); });
-      free_[size_class - 1].push_back(node.edges);
+      free_block(size_class - 1, node.edges);
     }
     node.edges = place;
     ++node.size_class;
   }
 
-  std::array<std::vector<EdgeId>, 32> free_;
+  struct FreeBlocks {
+    EdgeId first = kNone;
+    std::uint32_t count = 0;
+  };
+
+  std::array<FreeBlocks, 32> free_{};
   bool few_columns_ = false;  // `key` and `parent` are the only ones of nodes, and edges have none: one path at a time
 };
 

@@ -2,6 +2,7 @@
 // a collision can never merge two of them. Entries are only ever removed newest first, when a wave is undone.
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 
@@ -15,7 +16,7 @@ class Index {
 
   std::size_t bytes() const { return slots_.bytes(); }
   // What the next insertion takes on top of that: nothing, or a larger table, made while the old one is still there.
-  std::size_t growth() const { return (count_ + 1) * 8 > slots_.size() * 5 ? next_size() * sizeof(Slot) : 0; }
+  std::size_t growth() const { return is_full() ? next_size() * sizeof(Slot) : 0; }
 
   // The node whose state equals the one sought, or kEmpty; `insert` may follow at once then.
   template <class Equals>
@@ -32,17 +33,30 @@ class Index {
   // Add a node that `find` has just not found. `hash_of(node)` gives hashes again when the table grows.
   template <class HashOf>
   void insert(std::uint64_t hash, std::uint32_t node, HashOf&& hash_of) {
-    if ((count_ + 1) * 8 > slots_.size() * 5) [[unlikely]] {
+    if (is_full()) [[unlikely]] {
       grow(node, hash_of);
       place(hash, node);
+      ++count_;
     } else {
-      slots_[free_] = {node, static_cast<std::uint32_t>(hash >> 32)};
+      insert(hash, node);
     }
+  }
+  // Let the next growth make room for so many nodes at once.
+  void expect(std::size_t nodes) { expected_ = std::bit_ceil((nodes * 8 + 4) / 5); }
+
+  // The same in two steps: make room, before `find`, and insert, which allocates nothing then.
+  template <class HashOf>
+  void make_room(std::uint32_t nodes, HashOf&& hash_of) {
+    if (is_full()) [[unlikely]] grow(nodes, hash_of);
+  }
+  void insert(std::uint64_t hash, std::uint32_t node) {
+    slots_[free_] = {node, static_cast<std::uint32_t>(hash >> 32)};
     ++count_;
   }
 
-  // Forget the node inserted last. Nothing was placed behind it since, so emptying its slot breaks no chain.
+  // Forget the node inserted last, if it was: memory may have run out before. Nothing was placed behind it since, so emptying its slot breaks no chain.
   void remove(std::uint64_t hash, std::uint32_t node) {
+    if (slots_.size() == 0) return;
     for (std::size_t at = hash & mask_; slots_[at].node != kEmpty; at = (at + 1) & mask_) {
       if (slots_[at].node == node) {
         slots_[at].node = kEmpty;
@@ -61,6 +75,8 @@ class Index {
     std::uint32_t node, tag;
   };
 
+  bool is_full() const { return (count_ + 1) * 8 > slots_.size() * 5; }
+
   void place(std::uint64_t hash, std::uint32_t node) {
     std::size_t at = hash & mask_;
     while (slots_[at].node != kEmpty) at = (at + 1) & mask_;
@@ -68,7 +84,10 @@ class Index {
   }
 
   // Small tables grow fast: filling one anew costs more than its memory.
-  std::size_t next_size() const { return slots_.size() == 0 ? 64 : slots_.size() * (slots_.size() < 4096 ? 4 : 2); }
+  std::size_t next_size() const {
+    const std::size_t size = slots_.size() == 0 ? 64 : slots_.size() * (slots_.size() < 4096 ? 4 : 2);
+    return slots_.size() > 0 && slots_.size() < expected_ ? expected_ : size;
+  }
 
   template <class HashOf>
   __attribute__((noinline)) void grow(std::uint32_t nodes, HashOf&& hash_of) {
@@ -82,6 +101,7 @@ class Index {
 
   Column<Slot> slots_;
   std::size_t mask_ = 0, count_ = 0;
+  std::size_t expected_ = 0;  // slots
   std::size_t free_ = 0;  // where the last search for a node ended
 };
 

@@ -25,7 +25,7 @@ inline constexpr std::uint16_t kMet = 256;        // met by the walk over ancest
 inline constexpr std::uint16_t kChanged = 512;    // its Q changed in that walk
 // Flags of edges, in the two highest bits of `Edge::bits`.
 inline constexpr std::uint32_t kShared = 1u << 30;  // the child has another parent: q(e) may be stale
-inline constexpr std::uint32_t kFrozen = 1u << 31;  // q(e) is the frozen value: no child, or one not evaluated yet
+inline constexpr std::uint32_t kFrozen = 1u << 31;  // q(e) is the frozen value: no child, or one that no visit counted yet
 inline constexpr std::uint32_t kNoReward = kShared - 1;
 
 struct Node {  // then Q and U of all players

@@ -87,6 +87,13 @@ class Playout {
     if (propagation.follows()) [[unlikely]] follow(nested);
   }
 
+  // Make sure that backing up takes no memory.
+  void expect_back() {
+    if (!propagation.follows()) [[likely]] return;
+    propagation.expect(c.graph.size());
+    if (changed_.capacity() < 2 * c.graph.size()) changed_.reserve(4 * c.graph.size());
+  }
+
   // What counts as the root's visits: Σ N(e), or the completed visits of a chance node.
   std::uint64_t root_visits() const {
     const Node& root = c.graph.nodes[0];
@@ -127,15 +134,15 @@ class Playout {
           asker.request(at);
           return;
         }
-        node.set(kOnPath);
         path.steps.push({at, kNone});
+        node.set(kOnPath);
         place = select<P>(at);
       } else {
         if (node.kind == Kind::over) return;
-        node.set(kOnPath);
         path.steps.push({at, kNone});
+        node.set(kOnPath);
         if (path.steps.size() > kLongest) [[unlikely]] fail_endless();
-        if (node.visits == 0 && g.in_flight(at) == 0 && !c.has_no_room(at) && dice.opens_at_once(node)) {
+        if (node.visits == 0 && g.in_flight(at) == 0 && c.may_open(at) && dice.opens_at_once(node)) {
           open(at);
           return;
         }
@@ -180,10 +187,9 @@ class Playout {
       if (step.place != kNone) [[likely]] {
         const EdgeId e = node.edges + step.place;
         Edge& edge = g.edge<P>(e);
-        ++edge.visits;
-        if (edge.child != kNone) read_child<P>(g, e, discount_of(node, c.config), c.config);
+        if (count_visit<P>(g, edge)) [[likely]] read_known<P>(g, e, edge, discount_of(node, c.config), c.config);
       } else {
-        for (std::size_t d = visit.drawn; d < path.drawn.size(); ++d) ++g.edges[node.edges + path.drawn[d]].visits;
+        for (std::size_t d = visit.drawn; d < path.drawn.size(); ++d) count_visit<P>(g, g.edges[node.edges + path.drawn[d]]);
         read_children(g, node, c.config);
       }
       if constexpr (Watched)  // what another path of the wave has opened and not backed up was never read
@@ -200,6 +206,7 @@ class Playout {
 
   template <std::size_t P>
   __attribute__((noinline)) void back_watched(const Visit& visit, bool nested) {
+    expect_back();
     if (nested) remember(visit);
     back_up<P, true>(visit, nested);
   }
@@ -265,6 +272,7 @@ class Playout {
 
   // Append an edge to the state in hand: to its node, found or made; frozen where there is no room for one.
   [[gnu::always_inline]] std::uint32_t add_edge(NodeId at, std::uint32_t move, bool room) {
+    c.undo().expect_edge();
     const std::uint32_t place = c.graph.add_edge(at, move, c.position().rewards.data());
     c.undo().edge_added(at);
     c.reaching = {at, place};
@@ -278,7 +286,7 @@ class Playout {
     const Node& node = c.graph.nodes[at];
     const bool room = number == 0 || dice.widens(node, number);
     const std::uint32_t place = dice.place_of(node, outcome);
-    if (place != kNone && !(c.graph.edges[node.edges + place].child == kNone && room)) return place;
+    if (place != kNone && !(gives_child(c.graph, node.edges + place) && room)) return place;
     if (place == kNone && c.has_no_room(at)) return kNone;
     expander.step(at, outcome);
     if (place == kNone) return add_edge(at, outcome, room);
@@ -286,16 +294,18 @@ class Playout {
     return place;
   }
 
-  // Give a frozen edge the node of the state in hand, if there is room; it keeps its value until the child has one.
+  // Whether a frozen edge may get a child: nobody is under way to its frozen value.
+  static bool gives_child(const Graph& g, EdgeId e) { return g.edges[e].child == kNone && g.edge_in_flight(e) == 0; }
+
+  // Give a frozen edge the node of the state in hand, if there is room. It keeps its value until a visit through it is backed
+  // up: waves selected before may still be under way, and do not depend on what comes after them.
   void thaw(NodeId at, std::uint32_t place) {
     Graph& g = c.graph;
-    const std::vector<double> frozen(g.value(g.nodes[at].edges + place), g.value(g.nodes[at].edges + place) + g.players);
+    c.undo().thawed(at, place);
     c.reaching = {at, place};
     const bool attached = expander.attach(at, place);
     c.reaching.node = kNone;
-    if (!attached) return;
-    g.edges[g.nodes[at].edges + place].bits |= kFrozen;
-    c.undo().thawed(g, at, place, frozen);
+    if (attached) g.edges[g.nodes[at].edges + place].bits |= kFrozen;
   }
 
   // Make the first children of a chance node, all outcomes or several draws, and request evaluations of the decisions.

@@ -32,13 +32,13 @@ class Position {
     if (key_.size() != (rules.key_size + 7) / 8 + 1) key_.resize((rules.key_size + 7) / 8 + 1);
     if (ids_.size() < size(rules.actions)) ids_.resize(size(rules.actions));
     if (outcomes_.size() < size(rules.outcomes)) {
-      outcomes_.resize(size(rules.outcomes));
       chances_.resize(size(rules.outcomes));
+      outcomes_.resize(size(rules.outcomes));  // last, as it says that both are large enough
     }
     if (actions.size() != size(rules.players)) {
-      actions.assign(size(rules.players), kIdle);
       rewards.resize(size(rules.players));
       rewards_double_.resize(size(rules.players));
+      actions.assign(size(rules.players), kIdle);
     }
   }
 

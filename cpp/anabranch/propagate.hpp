@@ -41,6 +41,14 @@ class Propagation {
 
   bool follows() const { return c.config.refresh != Refresh::path; }
 
+  // Make sure that refreshing in a graph of so many nodes takes no memory.
+  void expect(std::size_t nodes) {
+    if (order_.capacity() >= nodes && before_.capacity() >= c.graph.players) [[likely]] return;
+    order_.reserve(2 * nodes);
+    stack_.reserve(2 * nodes);
+    before_.reserve(c.graph.players);
+  }
+
   // "parents": refresh the other parents of a node, `path_parent` being refreshed by the walk itself.
   void refresh_parents(NodeId id, NodeId path_parent, bool nested) {
     c.graph.each_parent(id, [&](NodeId above) {
@@ -54,15 +62,17 @@ class Propagation {
   void refresh_ancestors(const std::vector<NodeId>& changed, bool nested) {
     order_.clear();
     for (const NodeId id : changed) climb(id);
+    if (nested) remember_all();
     if (acyclic_)
       for (const NodeId id : changed) c.graph.nodes[id].set(kChanged);
     for (auto id = order_.rbegin(); id != order_.rend(); ++id) {
       Node& node = c.graph.nodes[*id];
       // In a graph without cycles a node is up to date unless one of its children changed.
       if (!acyclic_ || node.is(kChanged) || child_changed(node)) {
-        if (refresh_anew(*id, nested)) c.graph.nodes[*id].set(kChanged);
+        if (refresh_anew(*id, false)) c.graph.nodes[*id].set(kChanged);
       }
     }
+    if (!acyclic_) read_again();
     for (const NodeId id : order_) c.graph.nodes[id].clear(kMet | kChanged);
   }
 
@@ -74,6 +84,7 @@ class Propagation {
       c.graph.nodes[id].clear(kMet);
       refresh_anew(id, false);
     }
+    if (!acyclic_) read_again();
   }
 
  private:
@@ -92,6 +103,23 @@ class Propagation {
     before_.assign(g.mean(id), g.mean(id) + g.players);
     refresh_read(id, node);
     return !std::equal(before_.begin(), before_.end(), g.mean(id));
+  }
+
+  // Where a cycle closes, a child was refreshed after the node that read it.
+  void read_again() {
+    for (const NodeId id : order_)
+      if (c.graph.nodes[id].visits > 0) read_children(c.graph, c.graph.nodes[id], c.config);
+  }
+
+  // Visits inside others may have to be taken back.
+  void remember_all() {
+    try {
+      for (const NodeId id : order_)
+        if (c.graph.nodes[id].visits > 0 && c.graph.nodes[id].kind != Kind::over) c.undo().remember(c.graph, id);
+    } catch (...) {  // no memory
+      for (const NodeId id : order_) c.graph.nodes[id].clear(kMet);
+      throw;
+    }
   }
 
   bool child_changed(const Node& node) const {

@@ -13,6 +13,13 @@
 
 namespace anabranch {
 
+// q(e) as it is now; what an edge to a shared child holds may be stale.
+inline double current_value(const Search& search, const Node& node, EdgeId e, std::size_t player) {
+  const Graph& g = search.graph();
+  const bool stale = g.edges[e].is(kShared) && !g.edges[e].is(kFrozen);
+  return stale ? child_value(g, e, player, discount_of(node, search.config()), search.config()) : g.value(e)[player];
+}
+
 // What the root knows of every player and action, P × A each: policy, prior and q (0, 0 and NaN where there is nothing to
 // tell), visits.
 struct RootTables {
@@ -46,7 +53,7 @@ inline void tell_root(Search& search, const RootTables& to) {
       const double times = g.edges[e].visits;
       if (times == 0.0) continue;
       const std::uint32_t choice = table ? table->choice(g.edges[e].move, i) : g.edges[e].move;
-      const double q = g.edges[e].is(kShared) ? child_value(g, e, player, search.config().discount, search.config()) : g.value(e)[player];
+      const double q = current_value(search, node, e, player);
       visits[choice] += times;
       totals[choice] += table ? times * q : q;
     }

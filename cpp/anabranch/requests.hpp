@@ -8,6 +8,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <memory>
+#include <stdexcept>
 #include <vector>
 
 #include "anabranch/search.hpp"
@@ -46,6 +48,9 @@ class Requests {
 
   // Take over what a root requests; `verbs` are its rules as they are now.
   void add(std::size_t index, const Search& search, const Rules& verbs) {
+    if (verbs.state_size != size_ || static_cast<std::size_t>(verbs.players) != players_ ||
+        static_cast<std::size_t>(verbs.actions) != actions_ || verbs.planes != planes_)
+      throw std::invalid_argument("roots of other sizes in one batch");  // Searcher.root refuses them before
     const Wave& wave = search.asking();
     const Graph& g = search.graph();
     const std::size_t first = rows(), count = wave.requests.size();

@@ -74,7 +74,8 @@ class Restore {
     require(s_.parents.size() == nodes && s_.edge_counts.size() == nodes && s_.has_rows.size() == nodes &&
                 s_.records.size() == nodes && s_.means.size() == nodes * players && s_.evaluations.size() == nodes * players,
             "the columns of nodes differ in length");
-    require(s_.edge_visits.size() == edges && s_.moves.size() == edges && s_.edge_values.size() == edges * players,
+    require(s_.edge_visits.size() == edges && s_.moves.size() == edges && s_.edge_values.size() == edges * players &&
+                s_.frozen.size() == edges,
             "the columns of edges differ in length");
     g_.each_node_column([&](const auto& column) { check_column(column, nodes); });
     g_.each_edge_column([&](const auto& column) { check_column(column, edges); });
@@ -248,7 +249,9 @@ class Restore {
     const std::size_t players = g_.players;
     const EdgeId e = g_.nodes[id].edges + g_.add_edge(id, s_.moves[from], search_.position().rewards.data());
     g_.edges[e].child = child;
-    if (child == kNone) g_.edges[e].bits |= kFrozen;
+    require(s_.frozen[from] <= 1 && (child != kNone || s_.frozen[from]), "an edge is neither frozen nor leads to a node");
+    require(child == kNone || !s_.frozen[from] || g_.nodes[id].kind == Kind::chance, "a frozen decision has a child");
+    if (s_.frozen[from]) g_.edges[e].bits |= kFrozen;
     g_.edges[e].visits = s_.edge_visits[from];
     std::copy_n(&s_.edge_values[from * players], players, g_.value(e));
     g_.each_edge_column([&](auto& column) { fill_rows(column, e, from, 1); });
@@ -286,7 +289,7 @@ class Restore {
 
   void leave_free_blocks() {
     for (std::size_t k = 0; k < s_.free.size(); ++k)
-      for (std::uint32_t i = 0; i < s_.free[k]; ++i) g_.free_blocks()[k].push_back(g_.add_block(k));
+      for (std::uint32_t i = 0; i < s_.free[k]; ++i) g_.free_block(k, g_.add_block(k));
   }
 
   Search& search_;

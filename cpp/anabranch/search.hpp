@@ -54,6 +54,7 @@ class Search {
   bool over() const { return graph().nodes[0].kind == Kind::over; }
   bool root_ready() const { return graph().nodes[0].kind != Kind::decision || graph().nodes[0].visits > 0; }
   bool in_flight() const { return !waves_.empty(); }
+  std::size_t bytes() const { return context.bytes(); }  // of the graph, and of evaluations kept from before an advance
 
   // Search on until the root has its goal of visits (false), or there are requests to hand out (true; see `requests`), or
   // those handed out must be answered first (false; see `in_flight`). `late`: begin no other wave. Evaluators that are native
@@ -151,7 +152,7 @@ class Search {
   }
 
   // Make another state the root: `child` is its node where there is one (kNone: looked for), `record` the state itself. If a
-  // verb fails, nothing has changed.
+  // verb fails, or there is no memory, nothing has changed.
   void advance(NodeId child, const std::byte* record, Keep keep) {
     undo();
     std::vector<std::byte> state(record, record + graph().rules.state_size);
@@ -171,21 +172,21 @@ class Search {
       }
       std::swap(context.graph, fresh);
     }
-    // No verb is called from here on.
+    KeptEvaluations kept(graph().rules);
     if (keep == Keep::evaluations) {
       std::vector<std::vector<std::byte>> roots{state};
       if (child != kNone) {
         load(child);
         roots.emplace_back(context.position().state(), context.position().state() + graph().rules.state_size);
       }
-      playout.kept.absorb(graph());
-      playout.kept.keep_below(roots);
-    } else {
-      playout.kept.clear();
+      kept = playout.kept.below(graph(), roots, config());
     }
+    if (keeps_graph) Reroot(graph(), fresh, config(), [this](NodeId id) { return playout.expander.index_hash(id); }).keep_below(child);
+    // Nothing can fail from here on.
+    playout.kept = std::move(kept);
+    context.kept_bytes = playout.kept.bytes();
     set_root_number(context.root_number + 1);
     context.root = RootRule();
-    if (keeps_graph) Reroot(graph(), fresh, config(), [this](NodeId id) { return playout.expander.index_hash(id); }).keep_below(child);
     context.graph = std::move(fresh);
   }
   std::uint64_t root_number() const { return context.root_number; }
@@ -311,6 +312,7 @@ class Search {
     wave.recalled.clear();
     if (wave.answers > 0) answers_.apply(wave, wave.logits.data(), wave.wide, wave.values.data());
     const bool complete = wave.complete();
+    if (complete) playout.expect_back();
     for (std::size_t i = 0; i < wave.count; ++i) {
       if (!complete && wave.found_end(i)) continue;
       std::swap(playout.path, wave.paths[i]);

@@ -23,7 +23,7 @@ class Settler {
   void settle(NodeId id, const double* logits, bool of_all, const double* values) {
     Graph& g = c.graph;
     set_evaluation(id, values);
-    if (logits) {
+    if (logits && !all_equal(id, logits, of_all)) {
       c.load(id);
       const Node node = g.nodes[id];
       const std::uint64_t turn = g.turn_of(node);
@@ -44,12 +44,12 @@ class Settler {
   void recall(NodeId id, const KeptEvaluations& kept, std::uint32_t entry) {
     Graph& g = c.graph;
     set_evaluation(id, kept.evaluation(entry));
-    const std::vector<float>& priors = kept.priors(entry);
-    if (!priors.empty()) {
+    const std::size_t count = kept.prior_count(entry);
+    if (count > 0) {
       Node& node = g.nodes[id];
-      node.rows = g.add_choices(priors.size());
-      std::copy(priors.begin(), priors.end(), &g.priors[node.rows]);
-      if (node.acting == 1) node.choices = static_cast<std::uint32_t>(priors.size());
+      node.rows = g.add_choices(count);
+      std::copy_n(kept.priors(entry), count, &g.priors[node.rows]);
+      if (node.acting == 1) node.choices = static_cast<std::uint32_t>(count);
     }
     g.nodes[id].visits = 1;
   }
@@ -81,14 +81,26 @@ class Settler {
  private:
   void set_evaluation(NodeId id, const double* values) {
     Node& node = c.graph.nodes[id];
+    if (!node.is(kPending) && !c.undo().made(id)) c.undo().asked(id);
     if (node.is(kPending)) {
       node.clear(kPending);
       if (c.config.marks()) --c.awaited;
-    } else if (!c.undo().made(id)) {
-      c.undo().asked(id);
     }
     std::copy_n(values, c.graph.players, c.graph.mean(id));
     std::copy_n(values, c.graph.players, c.graph.evaluation(id));
+  }
+
+  // Whether the only acting player has one logit for all ids: then every choice is equally likely, which needs no priors. Where
+  // some ids do the same, choices with more of them are likelier.
+  bool all_equal(NodeId id, const double* logits, bool of_all) const {
+    const Graph& g = c.graph;
+    const Node& node = g.nodes[id];
+    if (node.acting > 1 || g.rules.same) return false;
+    const auto wide = static_cast<std::size_t>(g.rules.actions);
+    const double* row = of_all ? logits + node.mover * wide : logits;
+    for (std::size_t i = 1; i < wide; ++i)
+      if (row[i] != row[0]) return false;
+    return std::isfinite(row[0]);
   }
 
   // A softmax over legal ids, summed over ids that do the same.
@@ -123,7 +135,8 @@ class Settler {
     for (std::size_t i = 1; i < count; ++i) top = logits[ids[i]] > top ? logits[ids[i]] : top;
     double total = 0.0;
     for (std::size_t i = 0; i < count; ++i) {
-      chances[i] = std::exp(logits[ids[i]] - top);
+      const double below = logits[ids[i]] - top;
+      chances[i] = below == 0.0 ? 1.0 : std::exp(below);  // of the likeliest, and there is always one
       total += chances[i];
     }
     for (std::size_t i = 0; i < count; ++i) chances[i] /= total;

@@ -52,6 +52,7 @@ struct Snapshot {
   // One entry per edge, node by node, in the order they were made.
   std::vector<std::uint32_t> edge_visits, children, moves;
   std::vector<double> edge_values;        // P an edge
+  std::vector<std::uint8_t> frozen;       // whether that is the frozen value; without a child it is
   std::vector<double> low, high;          // P each: the scale `graph`
   std::array<std::uint32_t, 32> free{};   // unused blocks of 1, 2, 4, … edges
   std::vector<std::uint32_t> link_parents, link_children;  // where parents are kept, in the order they were linked
@@ -90,6 +91,7 @@ class Snapshots {
         s.children.push_back(g.edges[e].child);
         s.moves.push_back(g.edges[e].move);
         append(s.edge_values, g.value(e), g.players);
+        s.frozen.push_back(g.edges[e].is(kFrozen));
       }
       slots += room_for(node.edge_count);
     }
@@ -102,7 +104,7 @@ class Snapshots {
     s.high = g.high;
     // After playouts that were undone there may be more unused blocks than growth alone leaves: those are not kept.
     for (std::size_t k = 0; k < s.free.size(); ++k) {
-      s.free[k] = static_cast<std::uint32_t>(std::min(g.free_blocks()[k].size(), slots >> k));
+      s.free[k] = static_cast<std::uint32_t>(std::min(g.free_blocks(k), slots >> k));
       slots -= std::size_t{s.free[k]} << k;
     }
     return s;

@@ -81,12 +81,16 @@ class States {
       const std::size_t at = data_.extend(size_);
       copy_record(data_.data() + at, offered_, size_);
     } else {
+      const std::size_t count = new_places_.size();
+      starts_.reserve(count_ + 2);  // room first: all of it is stored, or nothing
+      places_.reserve(places_.size() + count);
+      changes_.reserve(changes_.size() + count);
       if (starts_.size() == 0) starts_.push(0);
-      for (std::size_t i = 0; i < new_places_.size(); ++i) {
+      for (std::size_t i = 0; i < count; ++i) {
         places_.push(new_places_[i]);
         changes_.push(new_changes_[i]);
       }
-      starts_.push(static_cast<std::uint32_t>(places_.size()));
+      starts_.push(places_.size());
     }
     ++count_;
   }
@@ -128,7 +132,8 @@ class States {
   Column<std::byte> data_;
   std::vector<std::byte> base_;
   std::uint64_t base_sum_ = 0;
-  Column<std::uint32_t> starts_, places_;
+  Column<std::uint64_t> starts_;  // of each record's differences, and where the last ones end
+  Column<std::uint32_t> places_;
   Column<std::uint64_t> changes_;
   std::vector<std::uint32_t> new_places_;
   std::vector<std::uint64_t> new_changes_;

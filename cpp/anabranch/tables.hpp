@@ -50,19 +50,25 @@ class Tables {
       words[2 * i] = static_cast<std::uint64_t>(outcomes[i]);
       words[2 * i + 1] = std::bit_cast<std::uint64_t>(chances[i]);
     }
-    const auto [place, fresh] = interned_.try_emplace(std::move(words), static_cast<std::uint32_t>(distributions_.size()));
-    if (fresh) {
-      Distribution list;
-      double total = 0.0;
-      for (std::size_t i = 0; i < count; ++i) {
-        list.outcomes.push_back(outcomes[i]);
-        list.chances.push_back(chances[i]);
-        list.cumulative.push_back(total += chances[i]);
-      }
-      distributions_.push_back(std::move(list));
-      bytes_ += count * 40 + 128;
+    const auto known = interned_.find(words);
+    if (known != interned_.end()) return known->second;
+    Distribution list;
+    double total = 0.0;
+    for (std::size_t i = 0; i < count; ++i) {
+      list.outcomes.push_back(outcomes[i]);
+      list.chances.push_back(chances[i]);
+      list.cumulative.push_back(total += chances[i]);
     }
-    return place->second;
+    const auto number = static_cast<std::uint32_t>(distributions_.size());
+    distributions_.push_back(std::move(list));
+    try {
+      interned_.emplace(std::move(words), number);
+    } catch (...) {  // no memory: all of it is stored, or nothing
+      distributions_.pop_back();
+      throw;
+    }
+    bytes_ += count * 40 + 128;
+    return number;
   }
 
   // Find or store who acts at once with which choices (`ids` of all, `sizes` of each); its number, kNone if the joint
@@ -93,8 +99,13 @@ class Tables {
     if (shift > 32) return kNone;
     table.few = sizes.size() == 2 && sizes[0] <= Table::kFew && sizes[1] <= Table::kFew;
     const auto place = static_cast<std::uint32_t>(tables_.size());
-    places_.emplace(hash, place);
     tables_.push_back(std::move(table));
+    try {
+      places_.emplace(hash, place);
+    } catch (...) {
+      tables_.pop_back();
+      throw;
+    }
     bytes_ += sizes.size() * 32 + ids.size() * 4 + 256;
     return last_ = place;
   }

@@ -5,21 +5,34 @@
 // thread that has not claimed anything. Which thread did an item leaves no trace in the results.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <new>
+#include <system_error>
 #include <thread>
 #include <vector>
 
 namespace anabranch {
 
+// Start threads number 1 to `count` − 1 of a work that the caller is part of; fewer where the system starts no more.
+template <class Work>
+void start_threads(std::vector<std::thread>& threads, std::size_t count, const Work& work) {
+  threads.reserve(count);
+  try {
+    for (std::size_t number = 1; number < count; ++number) threads.emplace_back([work, number] { work(number); });
+  } catch (const std::system_error&) {
+  } catch (const std::bad_alloc&) {
+  }
+}
+
 class Team {
  public:
-  static constexpr std::size_t kMost = (1 << 20) - 1;  // items of one job
 
-  // So many members, the caller included.
+  // So many members, the caller included; fewer where the system starts no more threads.
   explicit Team(std::size_t members) {
-    for (std::size_t member = 1; member < members; ++member) helpers_.emplace_back([this, member] { help(member); });
+    start_threads(helpers_, members, [this](std::size_t member) { help(member); });
   }
   Team(const Team&) = delete;
   Team& operator=(const Team&) = delete;
@@ -32,9 +45,19 @@ class Team {
 
   std::size_t members() const { return helpers_.size() + 1; }
 
-  // Do work(item, member) for every item below count (at most kMost). It must not throw.
+  // Do work(item, member) for every item below count. It must not throw.
   template <class Work>
   void each(std::size_t count, const Work& work) {
+    for (std::size_t first = 0; first < count; first += kItem)
+      do_job(std::min<std::size_t>(count - first, kItem), [&](std::size_t item, std::size_t member) { work(first + item, member); });
+  }
+
+ private:
+  static constexpr std::uint64_t kJob = std::uint64_t{1} << 40, kItem = (1 << 20) - 1;
+
+  // The same for at most kItem of them.
+  template <class Work>
+  void do_job(std::size_t count, const Work& work) {
     call_ = [](const void* context, std::size_t item, std::size_t member) { (*static_cast<const Work*>(context))(item, member); };
     context_ = &work;
     done_.store(0, std::memory_order_relaxed);
@@ -44,9 +67,6 @@ class Team {
     take(job / kJob, 0);
     while (done_.load(std::memory_order_acquire) < count) pause();
   }
-
- private:
-  static constexpr std::uint64_t kJob = std::uint64_t{1} << 40, kItem = (1 << 20) - 1;
 
   // Claim and do items of one job until none is left.
   void take(std::uint64_t job, std::size_t member) {

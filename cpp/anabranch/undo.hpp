@@ -2,7 +2,8 @@
 //
 // What a wave makes is appended to columns, the newest wave's last, and is cut off again. What it changes in nodes that were
 // there before, ahead of its turn to be backed up, is announced here first: whole nodes are remembered, with their rows of
-// every column. Backing up paths calls no verb and cannot fail, so it is not announced, except for visits inside others.
+// every column. Backing up paths calls no verb and takes no memory, so it cannot fail and is not announced, except for visits
+// inside others. Nor does taking back take memory: there may be none left.
 #pragma once
 
 #include <cstddef>
@@ -31,7 +32,8 @@ class Undo {
   bool made(NodeId id) const { return id >= first_node_; }
 
   // Announced as they happen:
-  void edge_added(NodeId owner) { added_.push(owner); }
+  void expect_edge() { added_.reserve(added_.size() + 1); }
+  void edge_added(NodeId owner) { added_.append(owner); }
   void answers_begin(const Graph& g) {
     if (first_row_ == SIZE_MAX) first_row_ = g.choice_rows();
   }
@@ -40,17 +42,16 @@ class Undo {
     more_ = true;
     asked_.push_back(id);
   }
-  void thawed(const Graph& g, NodeId id, std::uint32_t place, const std::vector<double>& frozen) {
+  void thawed(NodeId id, std::uint32_t place) {
     more_ = true;
     thawed_.emplace_back(id, place);
-    thawed_values_.insert(thawed_values_.end(), frozen.begin(), frozen.begin() + static_cast<std::ptrdiff_t>(g.players));
   }
   // All that a refresh, a count of visits or a selector's learning may change of a node.
   __attribute__((noinline, cold)) void remember(const Graph& g, NodeId id) {
     more_ = true;
     if (low_.empty()) {
-      low_ = g.low;
       high_ = g.high;
+      low_ = g.low;  // last, as it says that both are there
     }
     const Node& node = g.nodes[id];
     Before before{id, node.visits, node.edge_count, node.rows, {}};
@@ -67,15 +68,16 @@ class Undo {
   void take_back(Graph& g, Forget&& forget) {
     for (auto before = before_.rbegin(); before != before_.rend(); ++before) {
       Node& node = g.nodes[before->node];
-      // What was found to be shared stays so: kManyParents of the child says that all its edges carry kShared.
-      std::vector<std::uint32_t> shared;
-      for (std::uint32_t place = 0; place < before->edge_count; ++place) shared.push_back(g.edges[node.edges + place].bits & kShared);
       const std::byte* at = before->bytes.data();
       each_part(g, *before, [&at](void* to, std::size_t size) {
         std::memcpy(to, at, size);
         at += size;
       });
-      for (std::uint32_t place = 0; place < before->edge_count; ++place) g.edges[node.edges + place].bits |= shared[place];
+      // What was found to be shared stays so: kManyParents of the child says that all its edges carry kShared.
+      for (std::uint32_t place = 0; place < before->edge_count; ++place) {
+        Edge& edge = g.edges[node.edges + place];
+        if (edge.child != kNone && g.nodes[edge.child].is(kManyParents)) edge.bits |= kShared;
+      }
       node.visits = before->visits;
       if (!g.passing.kept()) continue;
       g.passing[before->node] = 0;  // whatever was in flight is not any more
@@ -89,16 +91,16 @@ class Undo {
       for (std::size_t i = 0; i < 2 * g.players; ++i) g.mean(id)[i] = 0.0;
     }
     for (std::size_t i = added_.size(); i > 0; --i) g.remove_edge(added_[i - 1]);
-    for (std::size_t i = 0; i < thawed_.size(); ++i) {
-      const EdgeId e = g.nodes[thawed_[i].first].edges + thawed_[i].second;
-      g.edges[e].child = kNone;
-      g.edges[e].bits = (g.edges[e].bits & kNoReward) | kFrozen;
-      for (std::size_t p = 0; p < g.players; ++p) g.value(e)[p] = thawed_values_[i * g.players + p];
+    for (const auto& [id, place] : thawed_) {  // their values are as they were: a visit that changed one was remembered
+      Edge& edge = g.edges[g.nodes[id].edges + place];
+      edge.child = kNone;
+      edge.bits = (edge.bits & kNoReward) | kFrozen;
     }
     while (g.size() > first_node_) {
       forget(static_cast<NodeId>(g.size() - 1));
       g.remove_last();
     }
+    g.trim();
     g.rewards.cut(first_reward_);
     g.cut_links(first_link_);
     if (first_row_ != SIZE_MAX) g.cut_choices(first_row_);
@@ -136,7 +138,6 @@ class Undo {
     more_ = false;
     asked_.clear();
     thawed_.clear();
-    thawed_values_.clear();
     before_.clear();
     low_.clear();
     high_.clear();
@@ -147,7 +148,7 @@ class Undo {
   Column<NodeId> added_;              // owners of new edges, in order
   std::vector<NodeId> asked_;
   std::vector<std::pair<NodeId, std::uint32_t>> thawed_;
-  std::vector<double> thawed_values_, low_, high_;
+  std::vector<double> low_, high_;
   std::vector<Before> before_;
   bool more_ = false;  // whether something was announced that most waves never announce
 };

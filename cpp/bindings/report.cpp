@@ -3,7 +3,9 @@
 
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <cstddef>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -36,12 +38,33 @@ nb::object doubles(const Records<T>& records, std::size_t offset, std::size_t co
               records.stride() / sizeof(double));
 }
 
-// The records field by field, and every declared column under its name.
+// An array of [rows, width] out of what rows() copies, edge by edge: node by node, in the order they were made. Blocks of edges
+// have room for more, and lie where it was free; none of that is shown.
+template <class T, class Copy>
+nb::object gathered(const Graph& g, std::size_t count, std::size_t width, const Copy& copy) {
+  Buffer<T> made(count * width);
+  T* to = made.data();
+  for (NodeId id = 0; id < g.size(); ++id)
+    for (const EdgeId e : EdgeIds(g.nodes[id])) {
+      copy(id, e, to);
+      to += width;
+    }
+  return width == 1 ? made.array({count}) : made.array({count, width});
+}
+
+// The records field by field, and every declared column under its name. What nodes have is shown without a copy.
 nb::dict columns(const BoundSearch& s) {
-  const Graph& g = idle(s).graph();
+  const Search& search = idle(s);
+  const Graph& g = search.graph();
   nb::dict d;
+  Buffer<std::uint64_t> starts(g.size());
+  std::size_t count = 0;
+  for (NodeId id = 0; id < g.size(); ++id) {
+    starts.data()[id] = count;
+    count += g.nodes[id].edge_count;
+  }
   d["visits"] = field(g.nodes, &Node::visits);
-  d["edges"] = field(g.nodes, &Node::edges);
+  d["edges"] = starts.array({g.size()});
   d["edge_count"] = field(g.nodes, &Node::edge_count);
   d["choices"] = field(g.nodes, &Node::choices);
   d["rows"] = field(g.nodes, &Node::rows);
@@ -50,17 +73,23 @@ nb::dict columns(const BoundSearch& s) {
   d["mover"] = field(g.nodes, &Node::mover);
   d["value"] = doubles(g.nodes, 0, g.players);
   d["evaluation"] = doubles(g.nodes, g.players, g.players);
-  d["edge_visits"] = field(g.edges, &Edge::visits);
-  d["edge_child"] = field(g.edges, &Edge::child);
-  d["edge_move"] = field(g.edges, &Edge::move);
-  d["edge_flags"] = field(g.edges, &Edge::bits);
-  d["edge_value"] = doubles(g.edges, 0, g.players);
+  d["edge_parent"] = gathered<std::uint32_t>(g, count, 1, [](NodeId id, EdgeId, std::uint32_t* to) { *to = id; });
+  d["edge_visits"] = gathered<std::uint32_t>(g, count, 1, [&](NodeId, EdgeId e, std::uint32_t* to) { *to = g.edges[e].visits; });
+  d["edge_child"] = gathered<std::uint32_t>(g, count, 1, [&](NodeId, EdgeId e, std::uint32_t* to) { *to = g.edges[e].child; });
+  d["edge_move"] = gathered<std::uint32_t>(g, count, 1, [&](NodeId, EdgeId e, std::uint32_t* to) { *to = g.edges[e].move; });
+  d["edge_flags"] = gathered<std::uint32_t>(g, count, 1, [&](NodeId, EdgeId e, std::uint32_t* to) { *to = g.edges[e].bits; });
+  d["edge_value"] = gathered<double>(g, count, g.players, [&](NodeId id, EdgeId e, double* to) {
+    for (std::size_t p = 0; p < g.players; ++p) to[p] = current_value(search, g.nodes[id], e, p);
+  });
   const auto show = [&d](const auto& column) {
     d[column.name] = view(column, column.data(), column.size() / column.width, column.width, column.width);
   };
   g.each_node_column(show);
-  g.each_edge_column(show);
   g.each_choice_column(show);
+  g.each_edge_column([&](const auto& column) {
+    using Value = typename std::decay_t<decltype(column)>::Value;
+    d[column.name] = gathered<Value>(g, count, column.width, [&](NodeId, EdgeId e, Value* to) { std::copy_n(column.row(e), column.width, to); });
+  });
   return d;
 }
 

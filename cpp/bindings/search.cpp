@@ -112,7 +112,7 @@ void bind_search(nb::module_& m) {
            },
            nb::arg("rules"), nb::arg("config"), nb::arg("evaluator"), nb::arg("stream"), nb::arg("state"), nb::arg("owner").none())
       .def_prop_ro("nodes", [](const BoundSearch& s) { return idle(s).graph().size(); })
-      .def_prop_ro("bytes", [](const BoundSearch& s) { return idle(s).graph().bytes(); })
+      .def_prop_ro("bytes", [](const BoundSearch& s) { return idle(s).bytes(); })
       .def_prop_ro("over", [](const BoundSearch& s) { return idle(s).over(); })
       .def_prop_ro("ready", [](const BoundSearch& s) { return idle(s).root_ready(); })
       .def_prop_ro("root_visits", [](const BoundSearch& s) { return idle(s).root_visits(); })

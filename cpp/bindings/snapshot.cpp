@@ -56,6 +56,7 @@ nb::dict snapshot(BoundSearch& s) {
   d["children"] = owned(std::move(taken.children));
   d["moves"] = owned(std::move(taken.moves));
   d["edge_values"] = owned(std::move(taken.edge_values), players);
+  d["frozen"] = owned(std::move(taken.frozen));
   d["low"] = owned(std::move(taken.low));
   d["high"] = owned(std::move(taken.high));
   d["free"] = owned(std::vector<std::uint32_t>(taken.free.begin(), taken.free.end()));
@@ -79,6 +80,7 @@ void restore(BoundSearch& s, const nb::dict& d) {
     given.children = read<std::uint32_t>(d, "children");
     given.moves = read<std::uint32_t>(d, "moves");
     given.edge_values = read<double>(d, "edge_values");
+    given.frozen = read<std::uint8_t>(d, "frozen");
     given.low = read<double>(d, "low");
     given.high = read<double>(d, "high");
     const auto free = read<std::uint32_t>(d, "free");

@@ -6,11 +6,14 @@ one to eight threads must give the number in signature.json.
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import subprocess
 import sys
 from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT))
+from tests.hard.other_build import load_native  # noqa: E402
 
 STORED = Path(__file__).with_name("signature.json")
 RUNS = 20
@@ -19,16 +22,11 @@ MOST_THREADS = 8
 
 def sign(folder: Path, runs: int, most_threads: int) -> set[int]:
     """Return the numbers that the module in a folder signs with."""
-    (path,) = folder.glob("_native*.so")
-    spec = importlib.util.spec_from_file_location("anabranch._native", path)
-    assert spec
-    assert spec.loader
-    sys.modules["anabranch._native"] = module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    from anabranch import search
+    module = load_native(folder)
     from anabranch.search.diagnosis.signature import signature
+    from anabranch.search.engine import searcher
 
-    assert search.searcher._native is module  # type: ignore[attr-defined]
+    assert searcher._native is module  # type: ignore[attr-defined]
     found = {signature().number for _ in range(runs)}
     return found | {signature(threads=threads).number for threads in range(1, most_threads + 1)}
 

@@ -8,7 +8,7 @@ import numpy as np
 
 import anabranch as ab
 from anabranch import _native
-from anabranch.search.reference.nodes import Kind, Node
+from anabranch.search.reference.nodes import Kind, Node, ReferenceGraph
 
 TOLERANCE = 1e-9
 
@@ -33,13 +33,14 @@ def compare(
     reference = ab.Reference(reference_state or state, evaluator, config)
     expected = reference.run(simulations=simulations)
     expected.graph.check()
-    exact = compare_graphs(result.graph, expected.graph.nodes)
+    exact = compare_graphs(result.graph, expected.graph)
     compare_results(result, expected)
     return exact
 
 
-def compare_graphs(graph: Any, nodes: list[Node]) -> bool:
-    """Assert equal nodes and edges; return whether all values are equal bit for bit."""
+def compare_graphs(graph: Any, expected: ReferenceGraph) -> bool:
+    """Assert equal nodes, edges and ranges; return whether all values are equal bit for bit."""
+    nodes = expected.nodes
     assert len(graph) == len(nodes)
     columns, numbers = graph.columns, {id(node): number for number, node in enumerate(nodes)}
     values = columns["value"].reshape(len(nodes), -1)
@@ -62,6 +63,10 @@ def compare_graphs(graph: Any, nodes: list[Node]) -> bool:
                 assert np.abs(np.array(value) - q).max() <= TOLERANCE, f"node {number}, edge {actions}"
                 exact &= value == q
             assert node.kind is not Kind.CHANCE or not node.outcomes or chance == edge.chance
+    seen = _native.value_range(graph.native)  # a moment's wrong value stays in the range of the scale `graph`
+    if np.isfinite(seen).any():  # else that scale is not in use
+        np.testing.assert_allclose(seen, [expected.low, expected.high], rtol=0, atol=TOLERANCE, err_msg="range")
+        exact &= bool((seen == [expected.low, expected.high]).all())
     return exact
 
 

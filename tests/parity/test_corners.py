@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.parity.compare import compare
+from tests.parity.compare import compare, compare_graphs
 from tests.tables import OVER, chance, decision, table
 
 import anabranch as ab
@@ -81,3 +81,27 @@ def test_nested_visits_that_stop_before_a_node_refresh_it_from_children_read_ane
         chance=ab.Chance(exact_up_to=3, offset=0.0), transposition=ab.Transposition(on_visit="stop"), width=2
     )
     assert compare(Explicit(nodes).start(), ab.Uniform(), config, simulations=2)
+
+
+def test_an_outcome_given_a_child_is_read_anew_by_earlier_paths_of_the_wave():
+    """Path 1 draws the loop, path 2 the frozen b, which gets a child; when path 1 is backed up the child is known."""
+    nodes = table(
+        1,
+        "R",
+        R=decision(0, [0.0], ("c", [0.0])),
+        c=chance((0.2, "c", [0.0]), (0.2, "b", [0.0]), (0.6, "c", [0.0])),
+        b=decision(0, [0.0], ("end", [1.0]), ("end", [-1.0])),
+        end=OVER,
+    )
+    game = Explicit(nodes, cycles="bootstrap")
+    for seed in range(4):  # rollouts after an advance are others than those of the frozen value, of some seeds
+        config = ab.SearchConfig(chance=ab.Chance(widen=0.4, widen_power=1.0, offset=0.0), width=2, seed=seed)
+        searcher = ab.Searcher(game, ab.Rollout(), config, threads=1)
+        root, reference = searcher.root(game.start()), ab.Reference(game.start(), ab.Rollout(), config)
+        for simulations in (5, 2):
+            searcher.run(root, simulations=simulations)
+            reference.run(simulations=simulations)
+            assert compare_graphs(root.graph, reference.graph)
+            if simulations == 5:
+                root.advance(0)
+                reference.advance(0)

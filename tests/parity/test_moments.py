@@ -7,10 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 from tests.parity.compare import midgame
-from tests.parity.test_engine_equals_reference import drawn_config
+from tests.parity.draw import drawn_case
 
 import anabranch as ab
-from anabranch.games.random_game import RandomGame
 from anabranch.search.results import move_rules
 from anabranch.search.results.moments import variances
 
@@ -31,19 +30,14 @@ def compare_variances(state: ab.State, evaluator: Any, config: ab.SearchConfig |
 
 @pytest.mark.parametrize("chunk", range(4))
 def test_random_games(chunk):
-    """25 games a chunk: decisions, simultaneous moves, chance and full graphs, every setting drawn by seed."""
-    for seed in range(25 * chunk, 25 * chunk + 25):
-        dice = np.random.default_rng(seed)
-        players = int(dice.integers(1, 4))
-        game = RandomGame(
-            seed=seed,
-            players=players,
-            layers=4,
-            width=4,
-            simultaneous=0.3 if players > 1 else 0.0,
-            discount=1.0 if dice.random() < 0.7 else 0.9,
-        )
-        compare_variances(game.start(), ab.Hashing(), drawn_config(dice), 60)
+    """20 games a chunk: decisions, simultaneous moves, chance, loops and full graphs, every setting drawn by seed."""
+    for seed in range(20 * chunk, 20 * chunk + 20):
+        game, evaluator, config, _ = drawn_case(seed)
+        try:
+            compare_variances(game.start(), evaluator, config, 60)
+        except AssertionError as error:
+            error.add_note(f"seed {seed}")
+            raise
 
 
 @pytest.mark.parametrize(

@@ -108,10 +108,10 @@ class Marginals {
  private:
   void clear(std::size_t size) {
     if (visits_.size() < size) {
-      visits_.resize(size);
       values_.resize(size);
       places_.resize(size);
       flight_.resize(size);
+      visits_.resize(size);  // last: the others are large enough then, even where memory ran out before
     }
     for (std::size_t a = 0; a < size; ++a) {
       visits_[a] = 0.0;

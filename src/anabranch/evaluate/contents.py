@@ -346,24 +346,29 @@ def sources(file: Path) -> list[tuple[str, str]]:
 
 
 def _imports(path: Path, data: bytes) -> Iterator[tuple[Path, str]]:
-    """Yield the files of the user's own that a file imports, anywhere in it; nothing is run to find out."""
+    """Yield the files of the user's own that a file imports."""
+    for level, name in _imported(data):
+        beside = path.parents[level - 1] if 0 < level <= len(path.parents) else path.parent
+        bases = [beside] if level else [beside, *map(Path, filter(None, sys.path))]
+        yield from _own_file(bases, name)
+
+
+@functools.lru_cache(200)
+def _imported(data: bytes) -> list[tuple[int, str]]:
+    """Return the level and name of every module that code imports, anywhere in it; nothing is run to find out."""
     try:
         tree = ast.parse(data)
     except (SyntaxError, ValueError, RecursionError, MemoryError):  # a page with code in it, for example
-        return
+        return []
+    names: list[tuple[int, str]] = []
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
-            names = [(0, alias.name) for alias in node.names]
+            names += [(0, alias.name) for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
             inside = f"{node.module}." if node.module else ""
-            names = [(node.level, inside + alias.name) for alias in node.names]
+            names += [(node.level, inside + alias.name) for alias in node.names]
             names += [(node.level, node.module)] if node.module else []
-        else:
-            continue
-        for level, name in names:
-            beside = path.parents[level - 1] if 0 < level <= len(path.parents) else path.parent
-            bases = [beside] if level else [beside, *map(Path, filter(None, sys.path))]
-            yield from _own_file(bases, name)
+    return list(dict.fromkeys(names))
 
 
 def _own_file(bases: list[Path], name: str) -> Iterator[tuple[Path, str]]:

@@ -97,6 +97,8 @@ class RecordView:
             field = self._fields[name]
         except KeyError:
             raise AttributeError(f"the state record has no field {name!r}; it has {', '.join(self._fields)}") from None
+        if value is field:  # state.cells += …, which has written already
+            return
         if field.ndim:
             raise AttributeError(f"{name!r} is an array: write into it, e.g. state.{name}[0] = … or ab.copy(…)")
         field[()] = value

@@ -153,6 +153,16 @@ class Series:
         """Which agents they are, before any of them has played."""
         return [agent_identity(agent) for agent in self.agents]
 
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """What agents are called; two bots of one name in different folders, by what they are."""
+        names = tuple(name_of(agent) for agent in self.agents)
+        if len(set(names)) < len(names):
+            told = {str(each): name for name, each in zip(names, self.identities, strict=True)}
+            if len(told) > len(set(names)):
+                names = tuple(map(str, self.identities))
+        return names
+
     def open(self, path: str | os.PathLike[str], *, same_agents: bool = False) -> Journal:
         """Read the pairs a file has, and write to it those that are played from now on; the caller closes it.
 
@@ -179,12 +189,7 @@ class Series:
     def result(self) -> Match:
         """Return the match as far as its pairs are finished."""
         records = tuple(record for pair in sorted(self.finished) for record in self.finished[pair])
-        names = tuple(name_of(agent) for agent in self.agents)
-        if len(set(names)) < len(names):  # two bots of one name in different folders
-            told = {str(each): name for name, each in zip(names, self.identities, strict=True)}
-            if len(told) > len(set(names)):
-                names = tuple(map(str, self.identities))
-        return Match(repr(self.game), names, self.seed, self.openings, records, self.seconds, self.played)
+        return Match(repr(self.game), self.names, self.seed, self.openings, records, self.seconds, self.played)
 
     def play(self, progress: Callable[[Progress], None] | None = None) -> None:
         """Play all pairs that are not finished. Interrupted, it keeps what was played, and may be called again."""

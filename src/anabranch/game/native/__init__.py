@@ -8,11 +8,14 @@ reachable.py    the functions a verb reaches, and copies of them
 twins.py        library helpers as compiled verbs see them
 constants.py    what names in these functions stand for: followed to the last byte, or refused
 refusals.py     what a verb may not reach, said before Numba says it
+unchecked.py    the list of what Numba does not check
 trial.py        a few plies interpreted, before anything is compiled
 fingerprint.py  one name for everything that decides the code
 cache.py        object code on disk
-compiler.py     Numba → LLVM → object code (it and passes.py import Numba, nobody else does at a warm start)
+compiler.py     Numba → LLVM → object code (only it and the next three import Numba)
 passes.py       what is changed in Numba's way of compiling
+checked.py      what Numba does not check, where types are known: checked or refused
+instance.py     the type of `self`, to which nobody writes
 explain.py      what Numba says about errors, in the user's terms
 loader.py       object code → addresses
 """

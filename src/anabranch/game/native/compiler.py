@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 import warnings
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from types import FunctionType
 from typing import Any
 
@@ -26,17 +27,10 @@ from anabranch.game.native.cache import ObjectCode
 from anabranch.game.native.constants import Constants
 from anabranch.game.native.entries import Entry, Layout
 from anabranch.game.native.explain import explained
+from anabranch.game.native.instance import Instance
 from anabranch.game.native.loader import target_machine
-from anabranch.game.native.passes import VerbCompiler
+from anabranch.game.native.passes import INNER, OPTIONS
 from anabranch.game.native.reachable import Reachable, verb_function, where
-
-_OPTIONS = {
-    "boundscheck": True,  # an overrun of `legal` must not write past its buffer
-    "error_model": "python",  # x / 0 raises
-    "no_cpython_wrapper": True,  # nobody calls these from Python
-    "no_cfunc_wrapper": True,
-    "pipeline_class": VerbCompiler,
-}
 
 # Numba knows the width of every number but booleans, and so refuses arrays of them in records. They take a byte.
 if not hasattr(types.boolean, "bitwidth"):
@@ -58,10 +52,15 @@ def compile_entries(
     """
     if numba.config.DISABLE_JIT:
         raise CompileError(f"{game.name}: NUMBA_DISABLE_JIT is set; unset it, or play with compiled=False")
+    if numba.config.BOUNDSCHECK is not None and not numba.config.BOUNDSCHECK:
+        raise CompileError(
+            f"{game.name}: NUMBA_BOUNDSCHECK is 0, with which indices past an array would go unnoticed; unset it"
+        )
     # Verbs that allocate nothing run without Numba's reference counting, which is faster to compile and to run and lets
     # a later process load the code without Numba. The others get it.
     for counting in (False, True):
-        compiled = reachable.copies(numba.njit(**_OPTIONS, **({} if counting else {"_nrt": False})), constants.frozen)
+        compiled = reachable.copies(numba.njit(**OPTIONS, **({} if counting else {"_nrt": False})), constants.frozen)
+        relocatable = partial(_relocatable, game, compiled.values(), constants)
         parts: dict[str, Any] = {}
         for name, entry in entries.items():
             try:
@@ -72,10 +71,10 @@ def compile_entries(
                     raise explained(game, name, entry, error, reachable) from error
                 break
             _refuse_answers(game, entry, compiled)
-            parts[name] = _named(_relocatable(game, text, constants), name, built_in)
+            parts[name] = _named(relocatable(text), name, built_in)
         if len(parts) == len(entries):
             break
-    code = _object_code(parts, compiled.values(), lambda text: _relocatable(game, text, constants))
+    code = _object_code(parts, compiled.values(), relocatable)
     python = [name for name in code.externals if name.startswith(("Py", "_Py", "numba_gil"))]
     if python:  # the engine runs without Python's lock
         raise CompileError(f"{game.name}: {', '.join(entries)} call the Python interpreter ({', '.join(python)})")
@@ -84,7 +83,7 @@ def compile_entries(
 
 def _llvm(dispatcher: Any, entry: Entry, layout: Layout) -> str:
     """Return the optimised LLVM code of an entry, with everything it calls."""
-    signature = types.int64(*(_type(argument) for argument in entry.arguments(layout)))
+    signature = types.int64(*(_type(argument, argument is layout.instance) for argument in entry.arguments(layout)))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", NumbaWarning)
         dispatcher.compile(signature)
@@ -92,11 +91,12 @@ def _llvm(dispatcher: Any, entry: Entry, layout: Layout) -> str:
     return text
 
 
-def _type(argument: np.dtype[Any]) -> Any:
+def _type(argument: np.dtype[Any], is_self: bool) -> Any:
     """Return Numba's type of an entry's argument."""
     if argument.subdtype:  # a buffer: the only field of a record
         argument = np.dtype([("cells", argument)])
-    return numba.from_dtype(argument)
+    kind = numba.from_dtype(argument)
+    return Instance(kind) if is_self else kind
 
 
 def _named(text: str, name: str, built_in: bytes | None) -> Any:
@@ -135,9 +135,11 @@ def _symbol(name: str) -> str:
 _ADDRESS = re.compile(r"^@(numba\.dynamic\.globals\.([0-9a-f]+)) = .*$", re.MULTILINE)
 
 
-def _relocatable(game: Any, text: str, constants: Constants) -> str:
+def _relocatable(game: Any, compiled: Iterable[Any], constants: Constants, text: str) -> str:
     """Put symbols for the addresses that Numba writes into code, so that it is good in the next process too."""
-    names, needed = constants.names(), set[str]()
+    # A function that is handed to another is an address too, which nobody looks at: its type says what to call.
+    names = constants.names() | {id(each): None for each in (*compiled, *INNER)}
+    needed = set[str]()
 
     def replaced(match: re.Match[str]) -> str:
         address = int(match[2], 16)

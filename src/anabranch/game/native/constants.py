@@ -8,7 +8,6 @@ to be built in, and functions of C libraries. So no address of one process is ev
 
 from __future__ import annotations
 
-import builtins
 import ctypes
 import enum
 import hashlib
@@ -31,7 +30,7 @@ import numpy as np
 import numpy.typing as npt
 
 from anabranch.errors import CompileError
-from anabranch.game.native.reachable import MISSING, Reachable, Use, is_known, is_plain, where
+from anabranch.game.native.reachable import MISSING, Reachable, is_known, is_plain, seen, where
 from anabranch.game.record import Cells
 
 Part = str | bytes
@@ -40,6 +39,7 @@ Array = npt.NDArray[Any]
 TABLE, FUNCTION = "anabranch_table_", "anabranch_function_"  # what symbols of things outside begin with
 _ARRAYS = (np.ndarray, Cells, np.memmap)
 _NUMBERS = (bool, int, float, complex, str, bytes)
+_UFUNCS = {each for each in vars(np).values() if isinstance(each, np.ufunc)}
 _ADVICE = "compiled verbs read numbers, strings, NumPy arrays and tuples of these"
 
 _tables: WeakValueDictionary[str, Array] = WeakValueDictionary()  # by what is in them; all code shares one copy
@@ -68,7 +68,7 @@ class Constants:
                     if is_plain(use.value):
                         self.parts.append(f"function {numbers[use.value]}")
                     else:
-                        self.parts += self._value(_seen(use))
+                        self.parts += self._value(seen(use))
             except _UnknownError as error:
                 raise CompileError(f"{place} {error}") from None
 
@@ -144,9 +144,7 @@ class Constants:
         elif isinstance(value, (tuple, list, set, frozenset, dict)):
             yield from self._container(value)
         elif isinstance(value, ModuleType):
-            if not is_known(value.__name__):
-                raise _UnknownError("is used as a value; name what you need of it, e.g. module.NUMBER or module.helper")
-            yield value.__name__
+            raise _UnknownError("is a module used as a value; name what you need of it, e.g. module.NUMBER")
         elif isinstance(value, type):
             yield from self._type(value)
         else:
@@ -158,8 +156,8 @@ class Constants:
             return
         if isinstance(value, np.ndarray) and type(value) not in _ARRAYS:
             raise _UnknownError(f"is of type {_name(type(value))}; make it an ordinary array with np.asarray(…)")
-        if isinstance(value, np.void):  # code could write to its fields, which it must not
-            raise _UnknownError("is a record; use a named tuple, or an array for each field")
+        if value.dtype.names:  # code could write to fields of a record, and these are constant
+            raise _UnknownError("holds records; use an array for each field, or a named tuple")
         if value.dtype.hasobject:
             raise _UnknownError(f"holds Python objects (dtype {value.dtype}); {_ADVICE}")
         data = np.ascontiguousarray(value).reshape(-1)
@@ -213,10 +211,10 @@ class Constants:
             types = (*(value.argtypes or ()), value.restype)
             yield repr([_name(kind) if isinstance(kind, type) else repr(kind) for kind in types])
             yield f"{value._flags_} {list(self._functions).index(address)}"
+        elif isinstance(value, np.ufunc) and value in _UFUNCS:
+            yield repr(value)
         elif _is_by_name(value):
             yield f"{getattr(value, '__module__', '')}.{value.__qualname__}"
-        elif isinstance(value, np.ufunc) and getattr(np, _ufunc_name(value), None) is value:
-            yield _ufunc_name(value)
         elif _is_numba_type(value):
             yield str(value)
         else:
@@ -235,18 +233,6 @@ class _UnknownError(Exception):
     """A kind of value nobody here understands; says what it is and what to do."""
 
 
-def _seen(use: Use) -> Any:
-    """Return what a function gets to see: for `math.pi` the number, and for the name of a builtin that builtin."""
-    value = use.value
-    if value is MISSING and use.read == 1:
-        value = getattr(builtins, use.reference.path[0], MISSING)
-    for name in use.reference.path[use.read :]:
-        if not isinstance(value, ModuleType):
-            break
-        value = getattr(value, name, MISSING)
-    return value
-
-
 def _is_by_name(value: Any) -> bool:
     """Whether a function belongs to Python, NumPy or Numba, whose versions are known: its name says it all."""
     if isinstance(value, BuiltinFunctionType):
@@ -254,22 +240,16 @@ def _is_by_name(value: Any) -> bool:
         return (owner is None or isinstance(owner, ModuleType)) and is_known(value.__module__)
     if isinstance(value, (MethodDescriptorType, WrapperDescriptorType)):
         return is_known(value.__objclass__.__module__)
-    if isinstance(value, FunctionType):
-        return is_known(value.__module__)
-    written = getattr(value, "_defn", value)  # an @intrinsic is of Numba's type, wherever it was written
-    kind = type(value)
-    known = kind.__module__ == "numpy" or kind.__qualname__ == "_Intrinsic"
-    return known and is_known(getattr(written, "__module__", "")) and hasattr(value, "__qualname__")
+    name = getattr(value, "__module__", None) or ""
+    if isinstance(value, FunctionType) and name.partition(".")[0] == "numba":
+        return value.__name__ in ("literally", "literal_unroll")  # the others go around its checks, or out of the rules
+    return (isinstance(value, FunctionType) or type(value).__module__ == "numpy") and is_known(name)
 
 
 def _is_numba_type(value: Any) -> bool:
     """Whether a value is one of Numba's types of numbers, as in `numba.int8(x)`."""
     types = sys.modules.get("numba.core.types")
     return types is not None and isinstance(value, (types.Number, types.Boolean))
-
-
-def _ufunc_name(value: Any) -> str:
-    return str(value.__name__)
 
 
 def _name(kind: type) -> str:
@@ -283,6 +263,8 @@ def _advice(value: Any) -> str:
         return "holds a function; call functions by their names"
     if module.startswith("numba.np.ufunc"):
         return "is made by @vectorize or @guvectorize, which compile it apart; call the plain function, in a loop"
+    if isinstance(value, FunctionType) and value.__module__.partition(".")[0] == "numba":
+        return "is a part of Numba that goes around its checks; use plain Python and NumPy"
     if module.startswith("numba."):
         return f"is {kind}, which Numba compiles apart; use the plain function without a decorator, or an array"
     if isinstance(value, np.ufunc):

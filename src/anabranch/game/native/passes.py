@@ -1,22 +1,33 @@
-"""Two passes over Numba's view of a function, before types are inferred.
+"""What is changed in Numba's way of compiling: passes over its view of a function.
 
 `BareRaises`: a compiled verb that raises only has to say that it did, for the call is then repeated interpreted. So
 what is raised is dropped together with the expressions that make it: an f-string in `raise` costs no second of
 compiling and no memory at run time, and any exception class will do.
 
-`ReadOnlySelf`: `self` is shared by all states of a game, so writing to it is an error, found here with its line.
+`ReadOnlySelf`: `self` is shared by all states of a game, so writing to it is an error, found here with its line. Where
+`self` or an array of it was handed on, their types say the same: see `Instance`.
+
+`InnerFunctions`: a function inside a verb that is handed on (`map(lambda …)`) is compiled as the verb is. Numba would
+compile it apart, without checks of indices.
+
+`Checked`, after the inference of types, has a file of its own.
 """
 
 from __future__ import annotations
 
 from typing import Any
+from weakref import WeakSet
 
+import numba
 from numba.core import ir
 from numba.core.compiler import CompilerBase, DefaultPassBuilder
 from numba.core.compiler_machinery import FunctionPass, register_pass
 from numba.core.errors import UnsupportedError
-from numba.core.ir_utils import build_definitions, get_definition, guard
-from numba.core.untyped_passes import IRProcessing
+from numba.core.ir_utils import build_definitions, convert_code_obj_to_function, get_definition, guard
+from numba.core.typed_passes import NopythonTypeInference
+from numba.core.untyped_passes import IRProcessing, RewriteDynamicRaises
+
+from anabranch.game.native.checked import Checked
 
 
 @register_pass(mutates_CFG=False, analysis_only=False)
@@ -83,13 +94,53 @@ class ReadOnlySelf(FunctionPass):  # type: ignore[misc]
         return False
 
 
+INNER: WeakSet[Any] = WeakSet()  # what was compiled of them
+
+
+@register_pass(mutates_CFG=False, analysis_only=False)
+class InnerFunctions(FunctionPass):  # type: ignore[misc]
+    """Compile functions inside functions like those they are in; what is called right there was put in place before."""
+
+    _name = "anabranch_inner_functions"
+
+    def __init__(self) -> None:
+        super().__init__()
+
+    def run_pass(self, state: Any) -> bool:
+        """Do it for one function; say whether anything changed."""
+        changed = False
+        for block in state.func_ir.blocks.values():
+            for statement in block.body:
+                value = statement.value if isinstance(statement, ir.Assign) else None
+                if isinstance(value, ir.Expr) and value.op == "make_function":
+                    function = convert_code_obj_to_function(value, state.func_ir)
+                    compiled = numba.njit(**OPTIONS, _nrt=bool(state.flags.nrt))(function)
+                    INNER.add(compiled)
+                    statement.value = ir.Global(value.code.co_name, compiled, statement.loc)
+                    changed = True
+        if changed:
+            state.func_ir._definitions = build_definitions(state.func_ir.blocks)
+        return changed
+
+
 class VerbCompiler(CompilerBase):  # type: ignore[misc]
-    """Numba's own way of compiling, with the two passes at its beginning."""
+    """Numba's own way of compiling, with these passes in between."""
 
     def define_pipelines(self) -> list[Any]:
         """Return the passes."""
         passes = DefaultPassBuilder.define_nopython_pipeline(self.state)
         passes.add_pass_after(ReadOnlySelf, IRProcessing)
         passes.add_pass_after(BareRaises, IRProcessing)
+        passes.add_pass_after(InnerFunctions, RewriteDynamicRaises)
+        passes.add_pass_after(Checked, NopythonTypeInference)
         passes.finalize()
         return [passes]
+
+
+OPTIONS = {
+    "boundscheck": True,  # an overrun of `legal` must not write past its buffer
+    "error_model": "python",  # x / 0 raises
+    "no_cpython_wrapper": True,  # nobody calls these from Python
+    "no_cfunc_wrapper": True,
+    "pipeline_class": VerbCompiler,
+}

@@ -7,6 +7,7 @@ stand-ins that hold just what was read.
 
 from __future__ import annotations
 
+import builtins
 import dis
 import enum
 import sys
@@ -124,6 +125,18 @@ class Reachable:
                 if name in names["closure"]:
                     cell.cell_contents = names["closure"][name]
         return made
+
+
+def seen(use: Use) -> Any:
+    """Return what a function gets to see: for `math.pi` the number, and for the name of a builtin that builtin."""
+    value = use.value
+    if value is MISSING and use.read == 1:
+        value = getattr(builtins, use.reference.path[0], MISSING)
+    for name in use.reference.path[use.read :]:
+        if not isinstance(value, ModuleType):
+            break
+        value = getattr(value, name, MISSING)
+    return value
 
 
 def verb_function(game: Any, verb: str) -> FunctionType:

@@ -9,7 +9,8 @@ from types import FunctionType, ModuleType
 from typing import Any
 
 from anabranch.errors import CompileError, suggestion
-from anabranch.game.native.reachable import MISSING, Reachable, references, where
+from anabranch.game.native.reachable import MISSING, Reachable, references, seen, where
+from anabranch.game.native.unchecked import FUNCTIONS, refusal
 
 _GENERATOR = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 
@@ -34,6 +35,10 @@ def refuse(game: Any, verbs: Mapping[str, FunctionType], reachable: Reachable) -
                     f"{game.name}: {place}: {'.'.join(path)} draws random numbers nobody can repeat; "
                     f"draw in `setup` or `draw` with ab.below(random, n) or ab.uniform(random)"
                 )
+            named = seen(use)
+            for function_of_numpy, what in FUNCTIONS:
+                if named is function_of_numpy:
+                    raise CompileError(f"{game.name}: {place}: {refusal(what)}")
             if use.value is MISSING and use.read > 1:
                 raise CompileError(
                     f"{game.name}: {place}: {'.'.join(path[: use.read - 1])} has no {path[use.read - 1]!r}"

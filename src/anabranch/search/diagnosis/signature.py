@@ -230,12 +230,8 @@ def sign(case: Case, threads: int = 1) -> tuple[bytes, int]:
 
 def visits(graph: Graph) -> list[np.ndarray[Any, np.dtype[np.int64]]]:
     """Return the visits of all nodes in the order they were made; their edges' visits and children likewise."""
-    column = graph.columns
-    starts, counts = column["edges"].astype(np.int64), column["edge_count"].astype(np.int64)
-    before = np.cumsum(counts) - counts
-    places = np.repeat(starts - before, counts) + np.arange(counts.sum())
-    edges = [column[name][places] for name in ("edge_visits", "edge_child")]
-    return [part.astype("<i8") for part in (column["visits"], counts, *edges)]
+    names = ("visits", "edge_count", "edge_visits", "edge_child")
+    return [graph.columns[name].astype("<i8") for name in names]
 
 
 def _number(digest: bytes) -> int:

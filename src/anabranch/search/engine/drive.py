@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -84,19 +84,25 @@ class Drive:
             raise
 
     def _overlap(self, evaluator: Evaluator, depth: int, thread: ThreadPoolExecutor) -> None:
-        pending: deque[Future[Any]] = deque()
+        pending: deque[Callable[[], Any]] = deque()
+        starts = True  # until the system refuses a thread
         try:
             while True:
                 requests = self.ask() if len(pending) < depth else None
                 if requests is not None:
-                    pending.append(thread.submit(_copied_answers, evaluator, requests))
+                    if starts:
+                        try:
+                            pending.append(thread.submit(_copied_answers, evaluator, requests).result)
+                            continue
+                        except RuntimeError:  # "can't start new thread"
+                            starts = False
+                    pending.append(partial(answers, evaluator, requests))
                 elif pending:
-                    self.answer(*self._noting(pending.popleft().result))
+                    self.answer(*self._noting(pending.popleft()))
                 else:
                     return
         except BaseException:
-            for future in pending:
-                future.cancel()
+            thread.shutdown(wait=False, cancel_futures=True)
             raise
 
     def _noting(self, evaluate: Callable[[], tuple[Any, Any]]) -> tuple[Any, Any]:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 Floats = npt.NDArray[np.float64]
 NO_CHILD = 2**32 - 1
+DECISION = 2  # of kind
 SHARED, FROZEN = 1 << 30, 1 << 31  # of edge_flags, whose other bits number a row of rewards
 
 
@@ -55,7 +56,11 @@ class Graph:
 
     @cached_property
     def columns(self) -> dict[str, npt.NDArray[Any]]:
-        """Nodes and edges as arrays, without a copy. A later search goes on writing to them, or leaves them behind."""
+        """Nodes and edges as arrays. A later search goes on writing to the nodes', or leaves them behind.
+
+        Nodes are in the order they were made, and shown without a copy. Edges follow one another node by node:
+        `edge_parent` has them, node n those from `edges[n]` on, `edge_count[n]` of them.
+        """
         return self._views()
 
     def _views(self) -> dict[str, npt.NDArray[Any]]:
@@ -96,13 +101,9 @@ class Graph:
     def limited(self) -> bool:
         """Whether the limit of nodes or bytes kept positions out of the graph."""
         column = self._views()
-        if not ((column["edge_flags"] & FROZEN) != 0).any():
-            return False
         # Edges of chance nodes are also frozen by widening; at decisions nothing but a limit does it.
-        decided = np.flatnonzero((column["kind"] == 2) & (column["edge_count"] > 0))
-        starts, counts = column["edges"][decided].astype(np.int64), column["edge_count"][decided].astype(np.int64)
-        ends = np.concatenate([[0], np.cumsum((column["edge_flags"] & FROZEN) != 0)])
-        return bool((ends[starts + counts] > ends[starts]).any())
+        frozen = (column["edge_flags"] & FROZEN) != 0
+        return bool((column["kind"][column["edge_parent"][frozen]] == DECISION).any())
 
     def picture(self, *, depth: int = 3, most: int | None = None, player: int = 0) -> Picture:
         """Draw the top of the graph: at most so many moves deep, the most visited nodes, `most` or as many as fit.
@@ -120,16 +121,12 @@ class Graph:
     def check(self) -> None:
         """Assert the invariants of docs/model.md section 2; tests call it after every search."""
         column, size = self._views(), len(self)
-        kind, visits, starts, counts = column["kind"], column["visits"], column["edges"], column["edge_count"]
+        kind, visits = column["kind"], column["visits"]
         values = column["value"].reshape(size, -1)
         assert np.isfinite(values).all(), "values are finite"
         assert (visits[kind == 0] == 1).all(), "over nodes have one visit"
-        owner = np.repeat(np.arange(size), counts)
-        inside = np.concatenate(
-            [np.arange(s, s + c) for s, c in zip(starts, counts, strict=True)] or [np.zeros(0, int)]
-        )
-        inside = inside.astype(np.int64)
-        edge_visits, child, flags = (column[name][inside] for name in ("edge_visits", "edge_child", "edge_flags"))
+        owner, edge_visits, child = column["edge_parent"], column["edge_visits"], column["edge_child"]
+        flags = column["edge_flags"]
         frozen = (flags & FROZEN) != 0
         linked = child != NO_CHILD
         assert (linked | frozen).all(), "an edge has a child or is frozen"
@@ -137,7 +134,7 @@ class Graph:
             assert (linked != frozen).all(), "a frozen edge has no child"
         assert (visits[child[linked & (edge_visits > 0)]] > 0).all(), "an edge with visits has an evaluated child"
         total = np.bincount(owner, weights=edge_visits, minlength=size).astype(np.int64)
-        decided = (kind == 2) & (visits > 0)
+        decided = (kind == DECISION) & (visits > 0)
         assert (visits[decided] == 1 + total[decided]).all(), "N(n) = 1 + Σ N(e)"
         seen = np.zeros(size, bool)
         seen[0] = True
@@ -178,6 +175,7 @@ class Graph:
         fan = []
         if self._root.turn_bits == CHANCE:
             fan = [(int(e.action), e.probability, e.visits, e.value) for e in self.node(0).edges]  # type: ignore[arg-type]
+            fan.sort(key=lambda row: row[0])
         return Result(
             state=self._root,
             policy=chances,
@@ -185,7 +183,7 @@ class Graph:
             q=q,
             prior=prior,
             value=value,
-            outcomes=sorted(fan, key=lambda row: row[0]),
+            outcomes=fan,
             line=line,
             nodes=nodes,
             simulations=simulations,

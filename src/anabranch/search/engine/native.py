@@ -8,7 +8,7 @@ from anabranch import _native
 from anabranch.evaluate.native import Hashing, Rollout, Uniform
 from anabranch.game.compiled import CompiledGame
 from anabranch.game.game import Game
-from anabranch.search.reference.selectors import resolved_scale
+from anabranch.search.maths.scale import resolved_scale
 from anabranch.search.settings.config import Puct, SearchConfig, Ucb1
 
 

@@ -53,6 +53,7 @@ COLUMNS = {
     "children": "<u4",
     "moves": "<u4",
     "edge_values": "<f8",
+    "frozen": "|u1",
     "low": "<f8",
     "high": "<f8",
     "free": "<u4",
@@ -124,6 +125,8 @@ def load(
     header = _read_header(columns.pop("header"), path)
     if not isinstance(game, CompiledGame) or header.game != game.name:
         raise DataError(f"{path} is a search of {header.game}, this searcher plays {game.name}")
+    if game is not searcher.game:
+        searcher.check_instance(game)
     _compare(header, searcher, game, path, same_evaluator)
     data = columns.pop("root").tobytes()
     if len(data) != game.state.itemsize:

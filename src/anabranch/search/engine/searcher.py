@@ -15,6 +15,7 @@ from anabranch import _native
 from anabranch.errors import UsageError
 from anabranch.evaluate.batch import Batch, as_evaluator
 from anabranch.evaluate.native import Rollout
+from anabranch.game.compiled import CompiledGame
 from anabranch.game.game import Game
 from anabranch.game.state import State
 from anabranch.search.engine.drive import Drive
@@ -148,7 +149,7 @@ class Searcher:
         """
         state = checked_state(state)
         if state.game is not self.game:
-            self._check_instance(state.game)
+            self.check_instance(state.game)
         if stream is None:
             self._streams += 1
             return Root(self, state, self._streams - 1)
@@ -156,14 +157,22 @@ class Searcher:
             raise UsageError(f"stream must be a whole number from 0 to 2^63 - 1, found {stream!r}")
         return Root(self, state, int(stream))
 
-    def _check_instance(self, game: Game) -> None:
+    def check_instance(self, game: Game) -> None:
         """Refuse another instance than the searcher's that could not share a batch with it."""
         if type(game) is not type(self.game):
             raise UsageError(f"this searcher plays {self.game.name}, the state is of {game.name}")
-        if (game.players, game.actions) != (self.game.players, self.game.actions):
-            raise UsageError(f"this searcher plays {self.game!r}, the state is of {game!r}, with other sizes")
         if self.translated(game)[1].native != self.native:
             raise UsageError(f"{self.game.name}: the searcher's game and the state's must both be compiled, or neither")
+        ours, others = _sizes(self.game), _sizes(game)
+        if self.native:  # roots share no batch, only results are compared
+            ours, others = ({name: sizes[name] for name in ("players", "actions")} for sizes in (ours, others))
+        differing = [name for name in ours if ours[name] != others[name]]
+        if differing:
+            raise UsageError(
+                f"this searcher plays {self.game!r}, the state is of {game!r}, with other sizes "
+                f"({', '.join(differing)}); "
+                f"the states of all roots make one batch, so make a searcher for each size"
+            )
 
     def load(self, path: str | os.PathLike[str], *, game: Game | None = None, same_evaluator: bool = False) -> Root:
         """Return a root that was saved; searched on, it finds what it would have found had it never been saved.
@@ -372,6 +381,17 @@ class Searcher:
         for root, before in zip(roots, self._before, strict=True):
             root.simulations, root.seconds = root.native.root_visits - before, 0.0
         self._give_back(roots)
+
+
+def _sizes(game: Game) -> dict[str, Any]:
+    """Return what all states of a batch have in common."""
+    record = game.state if isinstance(game, CompiledGame) else None
+    return {
+        "players": game.players,
+        "actions": game.actions,
+        "observation": None if game.observation is None else tuple(game.observation),
+        "record": None if record is None else (record.itemsize, record.descr),
+    }
 
 
 def search(

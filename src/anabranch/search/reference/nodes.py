@@ -56,19 +56,19 @@ class Edge:
         self.visits = 0
         self.in_flight = 0
         self.child: Node | None = None
-        self.frozen: Values | None = None  # r + d·U of a state without a node, or whose node is not known yet
+        self.frozen: Values | None = None  # r + d·U, until a visit to a known child is backed up
         self.repeats = 0  # C(e): visits ended by a repetition worth `repetition`
         self.repetition = repetition
 
-    @property
-    def holds(self) -> bool:
-        """Whether q(e) is the frozen value: there is no child, or one that nobody knows yet."""
-        return self.frozen is not None and (self.child is None or self.child.visits == 0)
+    def count(self) -> None:
+        """Count a visit that is backed up; one that leads to a known child ends what was frozen before that child."""
+        self.visits += 1
+        if self.child is not None and self.child.visits > 0:
+            self.frozen = None
 
     def value(self, player: int) -> float:
         """Return q(e) = r + d·Q(child), or the frozen value; repetitions count as what the game says they are worth."""
-        if self.holds:
-            assert self.frozen is not None
+        if self.frozen is not None:
             return self.frozen[player]
         assert self.child is not None
         known = self.reward[player] + self.discount * self.child.mean[player]
@@ -157,15 +157,15 @@ class Node:
 
     def remember(self) -> tuple[Any, ...]:
         """Return what a backup may change beside the value, for `restore`; marks in flight may be another wave's."""
-        edges = [(edge, edge.visits, edge.repeats) for edge in self.edges.values()]
+        edges = [(edge, edge.visits, edge.repeats, edge.frozen) for edge in self.edges.values()]
         averages = [list(row) for row in self.regrets], [list(row) for row in self.sums], self.current, self.solved_at
         return edges, self.completed, averages
 
     def restore(self, known: tuple[Any, ...]) -> None:
         """Bring back what `remember` returned."""
         edges, self.completed, averages = known
-        for edge, visits, repeats in edges:
-            edge.visits, edge.repeats = visits, repeats
+        for edge, visits, repeats, frozen in edges:
+            edge.visits, edge.repeats, edge.frozen = visits, repeats, frozen
         self.regrets, self.sums, self.current, self.solved_at = averages
 
     def move_of(self, action: Any) -> Move:
@@ -270,7 +270,7 @@ class ReferenceGraph:
                     known = edge.child.visits > 0 if edge.child is not None else edge.frozen is not None
                     assert known, "an edge with visits has an evaluated child or is frozen"
                 if self.game.cycles is None:  # else a child given to a frozen edge may have ended the path unvisited
-                    assert not edge.holds or edge.child is None, "a frozen edge has no child"
+                    assert edge.frozen is None or edge.child is None, "a frozen edge has no child"
                 assert 0 <= edge.repeats <= edge.visits, "repetitions are visits"
             for prior in node.priors:
                 assert abs(sum(prior) - 1.0) < 1e-5, "priors sum to 1"

@@ -194,20 +194,26 @@ class Reference:
         self.root_number += 1
 
     def _below(self, kept: Node | None, state: State) -> dict[Any, Kept]:
-        """Return what is remembered of all states that can be reached, by edges of this graph or of those before it."""
+        """Return what is remembered of states that can be reached, by edges of this graph or of those before it.
+
+        Breadth first, and no more of them than the graph may have nodes.
+        """
         all_known = dict(self._kept)
         for node in self.graph.nodes:
             known = all_known.get(node.state.data, Kept())
             children = {child.state.data: None for child in node.children()}
             all_known[node.state.data] = Kept(node.evaluation or known.evaluation, known.children | children)
-        waiting = [state.data] if kept is None else [state.data, kept.state.data]
+        waiting = deque([state.data] if kept is None else [state.data, kept.state.data])
         below: dict[Any, Kept] = {}
-        while waiting:
-            data = waiting.pop()
+        while waiting and len(below) != self.config.max_nodes:
+            data = waiting.popleft()
             if data in all_known and data not in below:
                 below[data] = all_known[data]
                 waiting.extend(below[data].children)
-        return below
+        return {
+            data: Kept(known.evaluation, {child: None for child in known.children if child in below})
+            for data, known in below.items()
+        }
 
 
 @dataclass(frozen=True)

@@ -118,7 +118,7 @@ class Walker:
             node, edges, chances = steps[number]
             self._mark(node, edges, -1)
             for edge in edges:
-                edge.visits += 1
+                edge.count()
             if node.kind is Kind.CHANCE:
                 node.completed += 1
             else:
@@ -265,7 +265,7 @@ class Walker:
             edge, data = self._step(node, (index,), actions, 1.0, p)
             if not (room and self._attach(edge, node, data, actions)):
                 self._freeze(edge, node, data, actions)
-        elif edge.child is None and room:
+        elif edge.child is None and room and edge.in_flight == 0:
             data, _ = self.rules.step(node.state.data, actions)
             self._attach(edge, node, data, actions)
         return edge

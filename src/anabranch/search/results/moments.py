@@ -65,7 +65,7 @@ def _below(root: Node, players: int) -> dict[Node, list[Spread]]:
 
 def edge_spread(edge: Edge, found: dict[Node, list[Spread]], player: int) -> Spread:
     """Return m(e) and V(e); visits ended by a repetition are worth one number, all others scatter about another."""
-    if edge.holds:
+    if edge.frozen is not None:
         return edge.value(player), 0.0
     assert edge.child is not None
     mean, variance = found[edge.child][player]

@@ -128,6 +128,18 @@ def test_a_file_that_may_not_be_written_is_not_replaced(tmp_path, monkeypatch):
     assert path.read_text() == "precious"
 
 
+@every
+@pytest.mark.parametrize("name", ["nu\0ll", "half\ud800"])
+def test_a_name_that_no_file_can_have_is_refused(writer: Writer, name, tmp_path):
+    path = tmp_path / f"{name}{writer.ending}"
+    if writer.silent:
+        writer.write(path, 0)
+    else:
+        with pytest.raises(REFUSED, match=r"no file can have such a name|cannot name a Python file"):
+            writer.write(path, 0)
+    assert not list(tmp_path.iterdir())
+
+
 # Disks that fail
 
 

@@ -140,6 +140,11 @@ def shown(value: object, most: int = LONGEST_NAME) -> str:
         return f"a {type(value).__name__} too large to show"
 
 
+def reason(error: BaseException) -> str:
+    """Return what another library's error says, as a message repeats it: parsers may quote all they were given."""
+    return shortened(str(error), 300)
+
+
 def nearest(name: str, known: Iterable[str]) -> list[str]:
     """Return at most two known names that a name may have been meant for, the nearer first; `c` may mean `part.c`."""
     known = list(known)
@@ -158,7 +163,7 @@ def suggestion(name: str, known: Iterable[str]) -> str:
 
 def did_you_mean(words: Iterable[str]) -> str:
     """Return ' Did you mean …?' with some words."""
-    return " Did you mean " + " or ".join(repr(word) for word in words) + "?"
+    return " Did you mean " + " or ".join(shown(word) for word in words) + "?"
 
 
 def foreign_frames(error: BaseException) -> list[traceback.FrameSummary]:

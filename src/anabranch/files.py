@@ -15,7 +15,7 @@ import stat
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from anabranch.errors import DataError, FileError, MissingFileError, shortened
+from anabranch.errors import DataError, FileError, MissingFileError, shortened, shown
 
 _KINDS = (
     (stat.S_ISDIR, "a folder"),
@@ -296,6 +296,12 @@ def naming(path: Path, what: str, named: Callable[[], bool] | None = None) -> It
 
     `named` says whether the new file has its name already.
     """
+    try:
+        possible = b"\0" not in os.fsencode(path)
+    except UnicodeEncodeError:
+        possible = False
+    if not possible:
+        raise FileError(f"{shown(str(path))} {what}: no file can have such a name", path)
     try:
         yield
     except (DataError, MissingFileError):

@@ -119,7 +119,7 @@ def stdio(folder: Path) -> Prepared:
                 break
         if not server.over.wait(0.02):  # or it searches for as long as it was told to
             server.stop()
-        assert server.over.wait(20), "it does not end"
+        assert server.over.wait(120), "it does not end"
         last = [answer for answer in heard if answer["done"]]
         assert len(last) == asked, f"{asked} requests and {len(last)} answers"
         for answer in last:
@@ -127,7 +127,7 @@ def stdio(folder: Path) -> Prepared:
             if "error" in answer:
                 assert answer["error"]["type"] != "InternalError", answer["error"]
                 assert 0 < len(answer["error"]["message"]) < 3000, answer["error"]
-        assert server.join(20)
+        assert server.join(120)
 
     return read, []
 

@@ -104,8 +104,8 @@ def _network(path: Path, text: str, game: Game | None) -> Evaluator:
         if key not in known:
             raise UnknownNameError(f"option of {path.suffix} files", key, known)
         if not separator:
-            raise UsageError(f"{shortened(pair)!r} is not of the form key=value, e.g. {path.name}:threads=2")
-        options[key] = value if known[key] is str else _number(f"{path.name}:{key}", value, known[key])
+            raise UsageError(f"{shortened(pair)!r} is not of the form key=value, e.g. model{path.suffix}:threads=2")
+        options[key] = value if known[key] is str else _number(f"{shortened(path.name)}:{key}", value, known[key])
     expected = options.pop("sha256", None)
     made: Onnx | Torch
     if path.suffix == ".onnx":

@@ -8,7 +8,7 @@ from typing import Annotated
 import numpy as np
 import numpy.typing as npt
 
-from anabranch.errors import GameError, UsageError
+from anabranch.errors import GameError, UsageError, shown
 from anabranch.evaluate.batch import LARGEST, Batch
 from anabranch.game.random import Random, below, fold, unit
 from anabranch.game.state import State
@@ -44,7 +44,7 @@ class Rollout:
     def __post_init__(self) -> None:
         for number in (self.count, self.max_depth):
             if not isinstance(number, (int, np.integer)) or not 1 <= number <= MOST:
-                raise UsageError(f"a rollout needs count and max_depth from 1 to {MOST:,}, found {self}")
+                raise UsageError(f"a rollout needs count and max_depth from 1 to {MOST:,}, found {shown(self)}")
 
     def evaluate(self, batch: Batch) -> tuple[None, Floats]:
         rows = []

@@ -14,7 +14,7 @@ from anabranch.errors import (
     MissingExtraError,
     UnknownNameError,
     UsageError,
-    shortened,
+    reason,
     shown,
 )
 from anabranch.evaluate.contents import DIGITS, DoubtError, contents
@@ -62,7 +62,7 @@ class Torch(NetworkEvaluator):
                 self.module.to(self.device)
             except (RuntimeError, AssertionError) as error:  # torch has either for a device that is not there
                 raise UsageError(
-                    f"the module cannot be moved to the device {shown(self.device)}: {shortened(str(error), 300)}"
+                    f"the module cannot be moved to the device {shown(self.device)}: {reason(error)}"
                 ) from None
         if self.channels_last:
             self.module.to(memory_format=torch.channels_last)

@@ -8,7 +8,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from anabranch.errors import UnknownNameError, UsageError
+from anabranch.errors import UnknownNameError, UsageError, shortened
 from anabranch.game.game import Game
 from anabranch.game.load import load_from
 from anabranch.game.source import named_in_full
@@ -49,7 +49,8 @@ def load(name: str, /, **options: Any) -> Game:
     if separator:
         return load_from(where, member, **options)
     if name.endswith(".py"):
-        raise UsageError(f"which game of {name}? Name its class too: {' or '.join(named_in_full(Path(name)))}")
+        meant = shortened(" or ".join(named_in_full(Path(name))), 300)
+        raise UsageError(f"which game of {shortened(name)}? Name its class too: {meant}")
     if name not in _BUILT_IN:
         raise UnknownNameError("game", name, _BUILT_IN, meant=_elsewhere(name))
     module = importlib.import_module(f"anabranch.games.{name}")

@@ -5,7 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from anabranch.errors import MissingExtraError, UnknownNameError, UnsupportedGameError, UsageError, shortened, shown
+from anabranch.errors import (
+    MissingExtraError,
+    UnknownNameError,
+    UnsupportedGameError,
+    UsageError,
+    reason,
+    shortened,
+    shown,
+)
 
 PREFIX = "open_spiel:"
 
@@ -46,11 +54,11 @@ def spiel_game(text: str, options: Mapping[str, Any]) -> Any:
         if key not in known:
             raise UnknownNameError(f"parameter of open_spiel:{name}", key, known)
         parameters[key] = _like(pyspiel, known[key], value, f"open_spiel:{name}: {key}")
-    for broken, reason in _BROKEN_COPIES.items():
+    for broken, why in _BROKEN_COPIES.items():
         if broken in f"{name} {parameters}":  # itself or inside another one
             raise UnsupportedGameError(
                 f"open_spiel:{broken} cannot be searched, for its states cannot be copied: OpenSpiel's own clone() is "
-                f"broken there; {reason}"
+                f"broken there; {why}"
             )
     made = shortened(f"{name} with {parameters}" if parameters else name, 300)
     try:
@@ -59,9 +67,7 @@ def spiel_game(text: str, options: Mapping[str, Any]) -> Any:
     except (pyspiel.SpielError, LookupError, ValueError, TypeError, RuntimeError, MemoryError) as error:
         # OpenSpiel checks little, so that a parameter it needs and lacks may come out as a C++ exception of any kind.
         needs = f"; its parameters are {', '.join(sorted(known))}" if known else ""
-        raise UsageError(
-            f"OpenSpiel cannot make {made}: {type(error).__name__}: {shortened(str(error), 300)}{needs}"
-        ) from None
+        raise UsageError(f"OpenSpiel cannot make {made}: {type(error).__name__}: {reason(error)}{needs}") from None
     return spiel
 
 
@@ -71,8 +77,8 @@ def _read(pyspiel: Any, text: str) -> tuple[str, dict[str, Any]]:
         return text, {}
     try:
         parameters = dict(pyspiel.game_parameters_from_string(text))
-    except pyspiel.SpielError as error:
-        raise UsageError(f"{shown(text)} is not of the form name(key=value,…): {shortened(str(error), 300)}") from None
+    except (pyspiel.SpielError, TypeError, ValueError) as error:  # a TypeError of texts that are no Unicode
+        raise UsageError(f"{shown(text)} is not of the form name(key=value,…): {reason(error)}") from None
     return parameters.pop("name"), parameters
 
 

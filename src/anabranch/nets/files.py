@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from anabranch.errors import DataError, MissingExtraError, UnknownNameError, UsageError, shown
+from anabranch.errors import DataError, MissingExtraError, UnknownNameError, UsageError, reason, shown
 from anabranch.files import read_file, replace_file
 from anabranch.game.game import Game
 from anabranch.nets.registry import MOST_WEIGHTS, architecture, blank, complete
@@ -81,7 +81,7 @@ def read(name: str, data: bytes, game: Game | None = None) -> Net:
     try:
         tensors: dict[str, Tensor] = safetensors.load(data)
     except Exception as error:  # whatever the parser says of what is no such file
-        raise DataError(f"{name} is damaged: {error}") from None
+        raise DataError(f"{name} is damaged: {reason(error)}") from None
     wanted = {key: (tuple(tensor.shape), tensor.dtype) for key, tensor in net.state_dict().items()}
     if {key: (tuple(tensor.shape), tensor.dtype) for key, tensor in tensors.items()} != wanted:
         raise DataError(f"{name} is damaged: its tensors are not those of a {header.architecture} with {sizes}")
@@ -127,7 +127,7 @@ def _header(name: str, data: bytes) -> tuple[Header, str]:
             f"{name} is a safetensors file without the header of ab.nets.save ({error} is missing)"
         ) from None
     except (ValueError, RecursionError, UsageError, msgspec.ValidationError) as error:
-        raise DataError(f"{name} is no network, or its header is damaged: {error}") from None
+        raise DataError(f"{name} is no network, or its header is damaged: {reason(error)}") from None
 
 
 def _metadata(data: bytes) -> dict[str, Any]:

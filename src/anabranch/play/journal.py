@@ -19,7 +19,7 @@ from typing import Any
 
 import msgspec
 
-from anabranch.errors import DataError, shown
+from anabranch.errors import DataError, reason, shown
 from anabranch.evaluate.identity import Identity
 from anabranch.files import GrowingFile, check_target, create_file
 from anabranch.play.agent import Move
@@ -103,7 +103,7 @@ class Journal:
             try:
                 plain = json.loads(body)
             except (ValueError, RecursionError) as error:  # right as it was written, and written by something else
-                raise DataError(f"{self.path}: line {number} is not JSON that can be read: {error}") from None
+                raise DataError(f"{self.path}: line {number} is not JSON that can be read: {reason(error)}") from None
             if number == 1:
                 self._compare(plain, header)
             else:
@@ -140,7 +140,7 @@ class Journal:
                 if not all(math.isfinite(value) for record in records for value in record.returns):
                     wrong = "returns that are no numbers"
         except (KeyError, TypeError, IndexError, msgspec.ValidationError) as error:
-            raise DataError(f"{self.path}: line {number} is no pair of games: {error}") from None
+            raise DataError(f"{self.path}: line {number} is no pair of games: {reason(error)}") from None
         if wrong:
             raise DataError(f"{self.path}: line {number} is no pair of games of a match: it has {wrong}")
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from numbers import Integral, Real
 from typing import Any
 
-from anabranch.errors import UnknownNameError, UsageError, shortened
+from anabranch.errors import UnknownNameError, UsageError, shown
 from anabranch.game.game import Game
 from anabranch.game.random import Random, below
 from anabranch.games.open_spiel_load import pyspiel_module
@@ -107,13 +107,12 @@ def mcts_agent(
         if value is not None and (isinstance(value, bool) or not isinstance(value, kind) or not 0 < value < PLENTY):
             whole = "" if word == "seconds" else "whole "
             raise UsageError(
-                f"{word} of OpenSpiel's MCTS is a {whole}number above 0 and below {PLENTY:,}, "
-                f"found {shortened(repr(value))}"
+                f"{word} of OpenSpiel's MCTS must be positive, a {whole}number below {PLENTY:,}, found {shown(value)}"
             )
     if isinstance(c, bool) or not isinstance(c, Real) or not 0.0 <= c < PLENTY or not isinstance(solve, bool):
         raise UsageError(
-            f"c of OpenSpiel's MCTS is a number, at least 0, and solve is true or false; found c={shortened(repr(c))}, "
-            f"solve={shortened(repr(solve))}"
+            f"c of OpenSpiel's MCTS is a number, at least 0, and solve is true or false; found c={shown(c)}, "
+            f"solve={shown(solve)}"
         )
     pyspiel = pyspiel_module()
 

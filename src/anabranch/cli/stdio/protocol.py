@@ -9,7 +9,7 @@ import msgspec
 
 from anabranch.cli import GAME
 from anabranch.cli.failure import failure
-from anabranch.errors import AnabranchError, GameError, UnknownNameError, UsageError, fault_of
+from anabranch.errors import AnabranchError, GameError, UnknownNameError, UsageError, fault_of, reason
 
 PROTOCOL = 1
 WORDS = {
@@ -98,7 +98,7 @@ def read_line(line: bytes) -> dict[str, Any]:
     try:
         given = msgspec.json.decode(line)
     except (msgspec.MsgspecError, UnicodeDecodeError) as error:
-        raise MalformedError(f"not JSON: {error}") from None
+        raise MalformedError(f"not JSON: {reason(error)}") from None
     except RecursionError:
         raise MalformedError("nested too deeply") from None
     if not isinstance(given, dict):

@@ -23,7 +23,7 @@ import numpy.typing as npt
 
 import anabranch
 from anabranch import _native
-from anabranch.errors import DataError, UsageError, shown
+from anabranch.errors import DataError, UsageError, reason, shown
 from anabranch.evaluate.identity import check_same
 from anabranch.evaluate.identity import identity as evaluator_identity
 from anabranch.files import read_file, replace_file
@@ -188,7 +188,7 @@ def unpack(data: bytes, path: Path) -> dict[str, npt.NDArray[Any]]:
     except DataError:
         raise
     except Exception as error:  # made by hand: whatever the parsers say of it
-        raise DataError(f"{path} cannot be read: {error}") from error
+        raise DataError(f"{path} cannot be read: {reason(error)}") from error
 
 
 def _read_column(archive: zipfile.ZipFile, member: zipfile.ZipInfo, path: Path) -> npt.NDArray[Any]:
@@ -237,7 +237,7 @@ def _read_header(column: npt.NDArray[Any], path: Path) -> Header:
             raise DataError(f"{path} has format {shown(plain.get('format'))}, this version reads {FORMAT}")
         header = msgspec.convert(plain, Header)
     except (ValueError, RecursionError, msgspec.ValidationError) as error:
-        raise DataError(f"{path}: the header cannot be read: {error}") from None
+        raise DataError(f"{path}: the header cannot be read: {reason(error)}") from None
     for name in ("stream", "root_number"):
         if not 0 <= getattr(header, name) < 2**63:
             raise DataError(f"{path}: the header cannot be read: {name} {getattr(header, name)}")

@@ -76,7 +76,7 @@ def check_budget(simulations: Any, visits: Any, seconds: Any, roots: int | None 
     given = {name: value for name, value in given.items() if value is not None}
     if len(given) == 1 and all(_is_budget(name, value) for name, value in given.items()):
         return
-    found = ", ".join(f"{name}={value!r}" for name, value in given.items()) or "none"
+    found = ", ".join(f"{name}={_shown(value)}" for name, value in given.items()) or "none"
     raise UsageError(
         f"give one budget, not negative: simulations= or visits=, a whole number up to {FOREVER}, or seconds=; "
         f"found {found}"

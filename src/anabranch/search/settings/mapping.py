@@ -26,7 +26,7 @@ from pathlib import Path
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, TypeAlias, get_args, get_origin, get_type_hints
 
-from anabranch.errors import DataError, UnknownNameError, UsageError, shortened, shown
+from anabranch.errors import DataError, UnknownNameError, UsageError, reason, shortened, shown
 from anabranch.files import read_file
 from anabranch.search.settings.bounds import DEEPEST, MOST_BYTES, check_json, statements
 from anabranch.search.settings.config import FirstPlay, SearchConfig
@@ -75,7 +75,7 @@ def from_toml(path: str | os.PathLike[str], *, base: SearchConfig | None = None)
         line = data[: error.start].count(b"\n") + 1
         raise DataError(f"{path}:{line}: not UTF-8: {error.reason}") from None
     except (ValueError, RecursionError) as error:  # also numbers with more digits than Python reads
-        raise DataError(f"{path}: not TOML: {error}") from None
+        raise DataError(f"{path}: not TOML: {reason(error)}") from None
     return from_mapping(given, base=base, place=lambda key: f"{path}:{line_of(text, key)}")
 
 
@@ -85,7 +85,7 @@ def from_json(text: str | bytes, *, base: SearchConfig | None = None) -> SearchC
         check_json(text if isinstance(text, str) else text.decode("utf-8"), "settings")
         given = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise DataError(f"settings that are not JSON: {error}") from None
+        raise DataError(f"settings that are not JSON: {reason(error)}") from None
     return from_mapping(given, base=base)
 
 

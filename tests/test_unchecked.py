@@ -160,6 +160,7 @@ REFUSED = [
 ]
 
 
+@pytest.mark.hard
 @pytest.mark.parametrize(("step", "name", "instead"), REFUSED, ids=[step.__name__ for step, *_ in REFUSED])
 def test_what_is_not_checked_is_refused_by_name_with_an_alternative(step, name, instead):
     with pytest.raises(CompileError) as caught:

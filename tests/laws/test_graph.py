@@ -12,6 +12,7 @@ from anabranch.evaluate.batch import Batch
 from anabranch.games.random_game import RandomGame
 
 
+@pytest.mark.hard
 @pytest.mark.parametrize("seed", range(200))
 def test_without_transpositions_graph_equals_tree(seed):
     """Where no two lines meet, merging changes nothing, not even a last bit."""

@@ -94,6 +94,7 @@ def test_ancestors_leave_nothing_stale(start):
         reference.graph.check()
 
 
+@pytest.mark.hard
 @pytest.mark.parametrize("depth", [1, 2])
 def test_ancestors_leave_nothing_stale_after_waves(depth):
     for seed in range(200):

@@ -87,9 +87,10 @@ TEST(rows_are_copied_when_the_root_moves_on) {
   NodeId child = 1;  // the most visited one
   for (const EdgeId e : EdgeIds(made.graph().nodes[0]))
     if (made.graph().nodes[made.graph().edges[e].child].visits > made.graph().nodes[child].visits) child = made.graph().edges[e].child;
-  games::ConnectFour::State state{};
-  made.graph().states.load(child, reinterpret_cast<std::byte*>(&state));
-  made.search.advance(child, reinterpret_cast<const std::byte*>(&state), Keep::graph);
+  std::vector<std::uint64_t> record(made.graph().rules.state_size / 8 + 1);
+  auto* state = reinterpret_cast<std::byte*>(record.data());
+  made.graph().states.load(child, state);
+  made.search.advance(child, state, Keep::graph);
   CHECK(made.graph().size() > 10 && labelled(made.graph(), static_cast<NodeId>(made.graph().size())));
 }
 

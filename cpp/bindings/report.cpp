@@ -94,7 +94,7 @@ nb::dict columns(const BoundSearch& s) {
 }
 
 // All that a result tells: (policy, prior, q, policy to learn from), visits, Q of the root, the principal variation, how many
-// nodes.
+// nodes, whether the root is chance.
 nb::tuple summary(BoundSearch& s) {
   Search& search = *s.search;
   const std::size_t players = search.graph().players, actions = static_cast<std::size_t>(search.graph().rules.actions), cells = players * actions;
@@ -109,7 +109,7 @@ nb::tuple summary(BoundSearch& s) {
   for (const Actions& chosen : principal_variation(search))
     line.append(chosen.size() == 1 ? nb::object(nb::int_(chosen[0])) : nb::object(nb::tuple(nb::cast(chosen))));
   return nb::make_tuple(numbers.array({4, players, actions}), counts.array({players, actions}), value.array({players}), line,
-                        search.graph().size());
+                        search.graph().size(), search.graph().nodes[0].kind == Kind::chance);
 }
 
 nb::list edges(BoundSearch& s, NodeId id) {

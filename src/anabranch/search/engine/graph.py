@@ -11,7 +11,6 @@ import numpy.typing as npt
 from anabranch import _native
 from anabranch.errors import UsageError
 from anabranch.game.state import State
-from anabranch.game.words import CHANCE
 from anabranch.search.engine.failure import reported
 from anabranch.search.results.result import Result
 from anabranch.search.results.views import EdgeView, NodeView
@@ -171,12 +170,13 @@ class Graph:
 
     def result(self, simulations: int, seconds: float, config: SearchConfig | None = None) -> Result:
         """Read a result off the root; `config` are the settings it was searched with."""
-        (chances, prior, q, target), visits, value, line, nodes = reported(self._root, _native.summary, self.native)
+        found = reported(self._root, _native.summary, self.native)
+        (chances, prior, q, target), visits, value, line, nodes, rolled = found
         fan = []
-        if self._root.turn_bits == CHANCE:
+        if rolled:
             fan = [(int(e.action), e.probability, e.visits, e.value) for e in self.node(0).edges]  # type: ignore[arg-type]
             fan.sort(key=lambda row: row[0])
-        return Result(
+        return Result.made(
             state=self._root,
             policy=chances,
             visits=visits,

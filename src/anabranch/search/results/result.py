@@ -39,6 +39,13 @@ class Result:
     config: SearchConfig | None = field(default=None, repr=False)  # of this search: without exploration if it had none
     pruned: Floats | None = field(default=None, repr=False)  # `target`, where the engine has it at hand
 
+    @classmethod
+    def made(cls, **fields: Any) -> Result:
+        """Make a result of all its fields: a frozen dataclass sets them one by one, which takes as long as all else."""
+        result = object.__new__(cls)
+        vars(result).update(fields)
+        return result
+
     @property
     def action(self) -> Action | None:
         """The most likely choice: an id, a tuple of ids where players choose at once, None where nobody acts."""

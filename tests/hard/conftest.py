@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-ONLY_HARD = {"test_disk.py"}  # whose quick part is tests/test_writers.py
+ONLY_HARD = {"test_disk.py", "test_cold_compiles.py"}  # quick parts: tests/test_writers.py, tests/test_cache.py
 COUNTS = pytest.StashKey[dict[str, str]]()
 
 

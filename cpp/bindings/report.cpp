@@ -162,8 +162,8 @@ void bind_report(nb::module_& m) {
   m.def("columns", &columns, nb::arg("search"), nb::sig("def columns(search: Search) -> dict[str, object]"), "The graph as NumPy views.");
   m.def("summary", [](BoundSearch& s) { return reporting(s, [&] { return summary(s); }); }, nb::arg("search"),
         nb::sig("def summary(search: Search) -> tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.int64], "
-                "numpy.typing.NDArray[numpy.float64], list[int | tuple[int, ...]], int]"),
-        "(policy, prior, q, policy to learn from) and visits by player and action, the root's value, the principal variation, how many nodes.");
+                "numpy.typing.NDArray[numpy.float64], list[int | tuple[int, ...]], int, bool]"),
+        "(policy, prior, q, policy to learn from) and visits by player and action, the root's value, the principal variation, how many nodes, whether it is chance.");
   m.def("node", &node, nb::arg("search"), nb::arg("node"), nb::sig("def node(search: Search, node: int) -> tuple[str, int, list[float]]"),
         "Kind, visits and value of a node.");
   m.def("edges", [](BoundSearch& s, NodeId id) { return reporting(s, [&] { return edges(s, id); }); }, nb::arg("search"), nb::arg("node"),

@@ -297,9 +297,9 @@ class Drive:
 def columns(search: Search) -> dict[str, object]:
     """The graph as NumPy views."""
 
-def summary(search: Search) -> tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.int64], numpy.typing.NDArray[numpy.float64], list[int | tuple[int, ...]], int]:
+def summary(search: Search) -> tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.int64], numpy.typing.NDArray[numpy.float64], list[int | tuple[int, ...]], int, bool]:
     """
-    (policy, prior, q, policy to learn from) and visits by player and action, the root's value, the principal variation, how many nodes.
+    (policy, prior, q, policy to learn from) and visits by player and action, the root's value, the principal variation, how many nodes, whether it is chance.
     """
 
 def node(search: Search, node: int) -> tuple[str, int, list[float]]:

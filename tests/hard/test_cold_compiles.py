@@ -1,4 +1,4 @@
-"""Four processes compile the same games at once, into a cache that is empty, full of rubbish, cut short or unwritable."""
+"""Four processes compile the same games at once, into a cache that is empty, spoilt, cut short or unwritable."""
 
 from __future__ import annotations
 

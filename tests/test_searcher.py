@@ -1242,6 +1242,24 @@ def test_columns_show_edges_that_nodes_have_and_no_others(tmp_path):
         assert rows == len(column["edge_visits"])
 
 
+def test_columns_are_those_of_now_or_refused():
+    """Read once, they are read again after a search, and are gone with their graph."""
+    searcher = ab.Searcher(GAME, ab.Uniform(), threads=1)
+    root = searcher.root(GAME.start())
+    searcher.run(root, simulations=50)
+    graph = root.graph
+    assert graph.columns is graph.columns
+    searcher.run(root, simulations=50)
+    assert len(graph.columns["visits"]) == len(graph) == 101
+    assert graph.columns["edge_visits"].sum() + len(graph) == graph.columns["visits"].sum()
+    root.advance(3)
+    with pytest.raises(UsageError, match="moved on"):
+        _ = graph.columns
+    for number in (1.5, "a", None, -1, 10**9):
+        with pytest.raises(UsageError, match="there is no node"):
+            root.graph.node(number)  # type: ignore[arg-type]
+
+
 def test_kept_evaluations_count_and_are_bounded():
     """Where positions come back nothing becomes unreachable: memory and the time of a move must not grow for ever."""
     game = Torus()

@@ -25,8 +25,8 @@ class Answers {
         playout_.settler.settle(request.node, wide ? logits : nullptr, of_all, values);
       } else {
         const Request::Frozen& frozen = wave.frozen[request.frozen];
-        const bool childless = g.edges[g.nodes[frozen.parent].edges + frozen.place].child == kNone;  // else it was thawed
-        if (childless) playout_.settler.freeze(frozen.parent, frozen.place, frozen.collected.data(), values);
+        const bool still = g.edges[g.nodes[frozen.parent].edges + frozen.place].is(kFrozen);
+        if (still) playout_.settler.freeze(frozen.parent, frozen.place, frozen.collected.data(), values);
       }
       logits += wide;
       values += g.players;

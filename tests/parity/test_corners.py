@@ -9,6 +9,7 @@ from tests.tables import OVER, chance, decision, table
 
 import anabranch as ab
 from anabranch.games.explicit import Explicit
+from anabranch.games.random_game import RandomGame
 
 
 def dice(*children: str) -> dict[str, Any]:
@@ -105,3 +106,12 @@ def test_an_outcome_given_a_child_is_read_anew_by_earlier_paths_of_the_wave():
             if simulations == 5:
                 root.advance(0)
                 reference.advance(0)
+
+
+def test_an_outcome_given_a_child_among_the_first_draws_has_the_value_it_was_frozen_with():
+    """Its answer comes after the child, which may be the very node that is opened; with any evaluator."""
+    loopy: dict[str, Any] = {"chance": 0.5, "chance_after_chance": 0.9, "loops": 0.5, "rewards_along": False}
+    game = RandomGame(seed=354, players=1, layers=3, width=3, discount=0.9, **loopy)
+    config = ab.SearchConfig(chance=ab.Chance(draws=5, widen=1.0, widen_power=0.5))
+    for evaluator in (ab.Uniform(0.25), lambda batch: ab.Uniform(0.25).evaluate(batch)):
+        assert compare(game.start(), evaluator, config, simulations=30)

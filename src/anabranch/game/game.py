@@ -115,7 +115,10 @@ class Game(metaclass=GameType):
     @cached_property
     def rules(self) -> Rules:
         """The verbs on raw states."""
-        raise NotImplementedError
+        raise GameError(
+            f"{type(self).__name__} derives from ab.Game, which has no rules; derive it from ab.CompiledGame (states "
+            f"are records) or ab.ObjectGame (states are Python objects)"
+        )
 
     def has(self, verb: str) -> bool:
         """Whether the game defines an optional verb."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -32,6 +31,7 @@ class Graph:
         self._search = native
         self._root_number = int(native.root_number)
         self._root = root
+        self._columns: tuple[tuple[int, int], dict[str, npt.NDArray[Any]]] | None = None  # and when they were read
 
     @property
     def moved_on(self) -> bool:
@@ -53,14 +53,17 @@ class Graph:
         """Memory the graph holds."""
         return int(self.native.bytes)
 
-    @cached_property
+    @property
     def columns(self) -> dict[str, npt.NDArray[Any]]:
         """Nodes and edges as arrays. A later search goes on writing to the nodes', or leaves them behind.
 
         Nodes are in the order they were made, and shown without a copy. Edges follow one another node by node:
-        `edge_parent` has them, node n those from `edges[n]` on, `edge_count[n]` of them.
+        `edge_parent` has them, node n those from `edges[n]` on, `edge_count[n]` of them. Read anew after a search.
         """
-        return self._views()
+        now = (int(self.native.nodes), int(self.native.root_visits))
+        if self._columns is None or self._columns[0] != now:
+            self._columns = now, self._views()
+        return self._columns[1]
 
     def _views(self) -> dict[str, npt.NDArray[Any]]:
         """Return the columns as they are now."""
@@ -71,8 +74,8 @@ class Graph:
 
     def node(self, number: int) -> NodeView:
         """Return a node by its number."""
-        if not 0 <= number < len(self):
-            raise UsageError(f"there is no node {number}; the graph has {len(self)}")
+        if not isinstance(number, (int, np.integer)) or not 0 <= number < len(self):
+            raise UsageError(f"there is no node {number!r}; the graph has {len(self)}, numbered from 0")
         kind, visits, value = _native.node(self.native, number)
         edges = [
             EdgeView(row[0][0] if len(row[0]) == 1 else tuple(row[0]), row[1], np.array(row[3]), row[2], row[4])

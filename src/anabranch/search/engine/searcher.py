@@ -39,6 +39,8 @@ from anabranch.search.settings.arguments import (
 )
 from anabranch.search.settings.config import PlayoutCap, RootNoise, SearchConfig
 
+MOST_THREADS = 4096
+
 
 class Root:
     """One state being searched, with all that was found below it."""
@@ -125,8 +127,8 @@ class Searcher:
             raise UsageError(
                 f"the engine has no {type(self.config.simultaneous).__name__} yet; ab.Reference searches with it"
             )
-        if threads is not None and (not isinstance(threads, int) or threads < 1):
-            raise UsageError(f"threads must be a whole number, at least 1, found {threads!r}")
+        if threads is not None and (not isinstance(threads, int) or not 1 <= threads <= MOST_THREADS):
+            raise UsageError(f"threads must be a whole number from 1 to {MOST_THREADS}, found {threads!r}")
         self.threads = threads or min(os.cpu_count() or 1, 64)
         self._translations: dict[tuple[int, int], tuple[Game, tuple[Any, Any, Any]]] = {}
         self.native = self.translated(game)[1].native

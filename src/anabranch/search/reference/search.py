@@ -151,7 +151,7 @@ class Reference:
             evaluation = before.evaluation if before and before.evaluation else next(fresh)
             if question.node is not None:
                 self._settle(question.node, evaluation)
-            elif question.edge is not None and question.edge.child is None:  # no child meanwhile
+            elif question.edge is not None and question.edge.frozen is not None:
                 freeze(question.edge, question.collected, evaluation.values)
 
     def _evaluations(self, questions: list[Question]) -> list[Evaluation]:

@@ -22,10 +22,11 @@ import anabranch as ab
 from anabranch.cli import BAD_DATA, GOOD, main
 from anabranch.errors import DataError
 from anabranch.evaluate import batch as batches
-from anabranch.evaluate.contents import DoubtError, contents, origin, sources
+from anabranch.evaluate.contents import contents, origin
 from anabranch.evaluate.identity import identity
 from anabranch.evaluate.load import load
 from anabranch.evaluate.network import NetworkEvaluator
+from anabranch.evaluate.sources import DoubtError, sources
 from anabranch.game.load import load_module
 from anabranch.play.agent import Agent
 from anabranch.play.identity import agent_identity

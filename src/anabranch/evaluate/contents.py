@@ -9,7 +9,6 @@ depend on what was drawn before.
 
 from __future__ import annotations
 
-import ast
 import dis
 import enum
 import functools
@@ -17,11 +16,8 @@ import hashlib
 import importlib.util
 import inspect
 import logging
-import os
 import random
-import site
 import sys
-import sysconfig
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Set
@@ -33,14 +29,11 @@ from typing import Any
 
 import numpy as np
 
-from anabranch.errors import AnabranchError
-from anabranch.files import read_file
+from anabranch.evaluate.sources import LIBRARIES, PACKAGE, DoubtError, below, sources
 from anabranch.game.compiled import CompiledGame
 from anabranch.game.game import Game
 
 DIGITS = 16  # of a hash, where people read it
-LARGEST = 2**24  # bytes of a file of source
-MOST_FILES = 1_000
 FROM_FILE = "anabranch_file_"  # how modules are called that were loaded from a file by its path
 GENERATED = "<string>"  # the file of functions that dataclasses and others write, for a module that has one
 
@@ -48,10 +41,6 @@ _PLAIN = (type(None), bool, int, float, complex, str, bytes, range, Decimal, Fra
 _IRRELEVANT = (type(threading.Lock()), type(threading.RLock()), logging.Logger, threading.Event)
 _DRAWS = (random.Random, np.random.Generator, np.random.RandomState)
 Known = Callable[[Any], str | None]  # what is known of a thing otherwise
-
-
-class DoubtError(Exception):
-    """Nobody can tell what a thing is made of; the message says why."""
 
 
 def contents(*things: Any, known: Known = lambda thing: None, skip: Set[str] = frozenset()) -> str:
@@ -199,7 +188,7 @@ class _Reader:
     def _source(self, thing: Any) -> bool:
         """Note where a function's or class's code comes from; return whether that is all there is to tell."""
         module, file = str(thing.__module__), _file(thing)
-        if module.partition(".")[0] == "anabranch" and file is not None and _below(file, (PACKAGE,)):
+        if module.partition(".")[0] == "anabranch" and file is not None and below(file, (PACKAGE,)):
             self._note("anabranch", module)
             return True
         if file is None and module in sys.modules and _is_library(module):
@@ -207,7 +196,7 @@ class _Reader:
             return True
         if file is None or not file.is_file():
             raise DoubtError(f"{getattr(thing, '__qualname__', thing)} was typed in, and no file has its code")
-        if _below(file, LIBRARIES):
+        if below(file, LIBRARIES):
             self._library(thing)
             return True
         self._note("file", file.name)
@@ -224,7 +213,7 @@ class _Reader:
     def _imported(self, module: ModuleType) -> None:
         self._note("module", "" if module.__name__.startswith(FROM_FILE) else module.__name__)
         file = getattr(module, "__file__", None)
-        if file is not None and file.endswith(".py") and not _below(Path(file).resolve(), (*LIBRARIES, PACKAGE)):
+        if file is not None and file.endswith(".py") and not below(Path(file).resolve(), (*LIBRARIES, PACKAGE)):
             for name, data in sources(Path(file)):
                 self._note(name, data)
 
@@ -317,88 +306,6 @@ class _Reader:
 
 # Where code comes from
 
-PACKAGE = Path(__file__).resolve().parent.parent
-LIBRARIES = tuple(
-    Path(path).resolve()
-    for path in {
-        *(sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")),
-        *((site.getusersitepackages(),) if site.ENABLE_USER_SITE else ()),
-    }
-)
-
-
-def sources(file: Path) -> list[tuple[str, str]]:
-    """Return a file and those of the user's own that it imports, each by its name with a hash of what it holds."""
-    found: dict[Path, tuple[str, str]] = {}
-    folders: dict[Path, frozenset[str]] = {}  # what is in them, read once
-    waiting = [(file.resolve(), file.name)]
-    while waiting:
-        path, name = waiting.pop()
-        if path in found:
-            continue
-        if len(found) >= MOST_FILES:
-            raise DoubtError(f"{file.name} imports more than {MOST_FILES:,} files")
-        try:
-            data = read_file(path, LARGEST)
-        except (AnabranchError, OSError) as error:
-            raise DoubtError(f"its code cannot be read: {error}") from None
-        found[path] = (name, hashlib.sha256(data).hexdigest())
-        waiting += _imports(path, data, folders)
-    return sorted(found.values())
-
-
-def _imports(path: Path, data: bytes, folders: dict[Path, frozenset[str]]) -> Iterator[tuple[Path, str]]:
-    """Yield the files of the user's own that a file imports."""
-    for level, name in _imported(data):
-        beside = path.parents[level - 1] if 0 < level <= len(path.parents) else path.parent
-        bases = [beside] if level else [beside, *map(Path, filter(None, sys.path))]
-        yield from _own_file(bases, name, folders)
-
-
-@functools.lru_cache(200)
-def _imported(data: bytes) -> list[tuple[int, str]]:
-    """Return the level and name of every module that code imports, anywhere in it; nothing is run to find out."""
-    try:
-        tree = ast.parse(data)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):  # a page with code in it, for example
-        return []
-    names: list[tuple[int, str]] = []
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            names += [(0, alias.name) for alias in node.names]
-        elif isinstance(node, ast.ImportFrom):
-            inside = f"{node.module}." if node.module else ""
-            names += [(node.level, inside + alias.name) for alias in node.names]
-            names += [(node.level, node.module)] if node.module else []
-    return list(dict.fromkeys(names))
-
-
-def _own_file(bases: list[Path], name: str, folders: dict[Path, frozenset[str]]) -> Iterator[tuple[Path, str]]:
-    """Yield the file of a module, and of the packages it is in, if it is the user's own."""
-    first = name.partition(".")[0]
-    if first in sys.stdlib_module_names:
-        return
-    for base in bases:
-        if base not in folders:
-            folders[base] = _entries(base)
-        if folders[base].isdisjoint((first, f"{first}.py")):
-            continue
-        parts = base.joinpath(*name.split("."))
-        for end in (parts.with_name(f"{parts.name}.py"), parts / "__init__.py"):
-            if end.is_file():
-                end = end.resolve()
-                if not _below(end, (*LIBRARIES, PACKAGE)):
-                    yield end, name
-                return
-
-
-def _entries(folder: Path) -> frozenset[str]:
-    """Return the names of what is in a folder; none where there is no such folder."""
-    try:
-        return frozenset(os.listdir(folder))
-    except OSError:
-        return frozenset()
-
 
 def _file(thing: Any) -> Path | None:
     """Return the file that a function or class was written in, None if there is none."""
@@ -420,17 +327,13 @@ def _file(thing: Any) -> Path | None:
     return path.resolve() if path.is_file() else None
 
 
-def _below(path: Path, folders: tuple[Path, ...]) -> bool:
-    return any(path.is_relative_to(folder) for folder in folders)
-
-
 def _is_library(module: str) -> bool:
     """Whether a module without source belongs to a library: one that is built in, or made of native code."""
     found = sys.modules[module]
     file = getattr(found, "__file__", None)
     if file is None:
         return module.partition(".")[0] in {*sys.stdlib_module_names, *sys.builtin_module_names} - {"__main__"}
-    return _below(Path(file).resolve(), (*LIBRARIES, PACKAGE))
+    return below(Path(file).resolve(), (*LIBRARIES, PACKAGE))
 
 
 # Small things

@@ -18,10 +18,11 @@ from typing import Any
 from anabranch.errors import DataError, shown
 from anabranch.evaluate.batch import Evaluator, Function, as_evaluator
 from anabranch.evaluate.cached import Cached
-from anabranch.evaluate.contents import DIGITS, DoubtError, contents, origin
+from anabranch.evaluate.contents import DIGITS, contents, origin
 from anabranch.evaluate.native import BUILT_IN
 from anabranch.evaluate.network import Network, NetworkEvaluator
 from anabranch.evaluate.onnx import Onnx
+from anabranch.evaluate.sources import DoubtError
 from anabranch.evaluate.symmetric import Symmetric
 from anabranch.evaluate.torch import Torch
 

@@ -17,9 +17,10 @@ from anabranch.errors import (
     reason,
     shown,
 )
-from anabranch.evaluate.contents import DIGITS, DoubtError, contents
+from anabranch.evaluate.contents import DIGITS, contents
 from anabranch.evaluate.network import NetworkEvaluator, Observations
 from anabranch.evaluate.seats import View, checked_view
+from anabranch.evaluate.sources import DoubtError
 from anabranch.game.game import Game
 
 if TYPE_CHECKING:

@@ -12,8 +12,9 @@ from typing import Any
 
 from anabranch.errors import DataError, shown
 from anabranch.evaluate.batch import Evaluator
-from anabranch.evaluate.contents import DIGITS, DoubtError, contents, origin
+from anabranch.evaluate.contents import DIGITS, contents, origin
 from anabranch.evaluate.identity import UNKNOWN, Identity, check_same, code_identity, identity
+from anabranch.evaluate.sources import DoubtError
 from anabranch.play.agent import Agent, name_of
 from anabranch.play.human_agent import HumanAgent
 from anabranch.play.open_spiel import OpenSpielAgent

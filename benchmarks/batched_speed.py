@@ -4,7 +4,7 @@
 
 Both in processes of their own on the same core, called in turn; `make peers` builds the environment of the other. Ours
 is asked twice: with no logits, and with zeros for logits, as the other one gets them. Ours notices that they are equal
-and then stores no priors; `drawn` in peers/adapters/asked.py is what a network says, where trees are other ones.
+and then stores no priors, so this is less work than a network's logits are.
 """
 
 from __future__ import annotations

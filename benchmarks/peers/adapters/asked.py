@@ -13,9 +13,9 @@ from peers.questions import Question
 
 
 class NoEvaluation:
-    """Value 0, and no logits, zeros or numbers drawn; made once for each batch size."""
+    """Value 0, and either no logits or those of a uniform policy; made once for each batch size."""
 
-    def __init__(self, actions: int, logits: str) -> None:
+    def __init__(self, actions: int, logits: bool) -> None:
         self.actions, self.logits = actions, logits
         self.answers: dict[int, tuple[Any, Any]] = {}
 
@@ -23,14 +23,13 @@ class NoEvaluation:
         """Return what the search asks of a network."""
         count = len(batch)
         if count not in self.answers:
-            drawn = np.random.default_rng(count).normal(size=(count, self.actions)).astype(np.float32)
-            logits = {"none": None, "zeros": np.zeros_like(drawn), "drawn": drawn}[self.logits]
+            logits = np.zeros((count, self.actions), np.float32) if self.logits else None
             self.answers[count] = logits, np.zeros((count, 2), np.float32)
         return self.answers[count]
 
 
 def make(question: Question, variant: str) -> Contender:
-    """Return our search of all trees; `variant` is "none", "zeros" or "drawn", the logits it is told."""
+    """Return our search of all trees; `variant` is "none" or "zeros", the logits it is told."""
     game = ab.games.load(question.game)
-    evaluator = NoEvaluation(game.actions, variant)
+    evaluator = NoEvaluation(game.actions, variant == "zeros")
     return search(f"anabranch, {variant}", game, evaluator, question.simulations, trees=question.trees)

@@ -84,7 +84,7 @@ class Evaluators {
         // There is no compiled rollout, or something failed on its way: play it verb by verb, which finds where.
         position.set(start_.data());
         std::fill_n(&totals_[i * players_], players_, 0.0);
-        rollout(position, rules_, Random{fold(fold(draws.evaluation(), key), i - index * count)}, evaluator_.max_depth, config_.discount,
+        rollout(position, rules_, evaluator_, Random{fold(fold(draws.evaluation(), key), i - index * count)}, config_.discount,
                 &totals_[i * players_]);
       }
       for (std::size_t p = 0; p < players_; ++p) values[p] += totals_[i * players_ + p];
@@ -116,8 +116,8 @@ class Evaluators {
     copy_record(reinterpret_cast<std::byte*>(b.state.data()), start, rules_.state_size);
     std::int64_t result = 0;
     void* error = nullptr;
-    return evaluator_.rollout(&result, &error, rules_.instance, b.state.data(), &random, evaluator_.max_depth, config_.discount,
-                              b.ids.data(), b.joint.data(), b.outcomes.data(), b.chances.data(), b.rewards.data(), totals) == 0 &&
+    return evaluator_.rollout(&result, &error, rules_.instance, b.state.data(), &random, evaluator_.max_depth, evaluator_.greedy,
+                              evaluator_.own, config_.discount, b.ids.data(), b.joint.data(), b.outcomes.data(), b.chances.data(), b.rewards.data(), totals, b.spare.data()) == 0 &&
            result == 0 && finite(totals, rules_.players);
   }
 

@@ -6,6 +6,7 @@
 // `check` finds such games, so here the record is simply loaded anew for every node.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -175,6 +176,16 @@ class Position {
       if (total > threshold) return outcomes_[i];
     }
     return outcomes_[count - 1];
+  }
+
+  // What the game's own policy lets a player do in a rollout: one of `choices`, which were read before.
+  std::int32_t rollout_action(std::int32_t player, Random& random) {
+    std::int64_t action = 0;
+    const std::uint64_t before = random.word;
+    if (!call(rules_->rollout_action, action, *rules_, state(), player, &random.word) ||
+        std::find(choices.begin(), choices.end(), action) == choices.end())
+      fail("rollout_action", player, 0, before);
+    return static_cast<std::int32_t>(action);
   }
 
   // What decides whether two states are one node: the game's key, else the whole record.

@@ -46,6 +46,7 @@ struct Rules {
   Verb<void* /*key*/> key = nullptr;                                       // without it the state is its own key
   Verb<double* /*low*/, double* /*high*/> bounds = nullptr;
   Verb<std::int64_t* /*words*/> event = nullptr;
+  Verb<std::int32_t /*player*/, std::uint64_t* /*random*/> rollout_action = nullptr;  // → what a player does in a rollout
   Verb<std::int32_t /*player*/, float* /*planes*/> observe = nullptr;
 };
 

@@ -58,6 +58,7 @@ class BoundRules {
     else if (verb == "key") fill(rules.key, address);
     else if (verb == "bounds") fill(rules.bounds, address);
     else if (verb == "event") fill(rules.event, address);
+    else if (verb == "rollout_action") fill(rules.rollout_action, address);
     else if (verb == "observe") fill(rules.observe, address);
     else throw std::invalid_argument("no verb is called " + verb);
     owners_.push_back(std::move(owner));
@@ -152,6 +153,14 @@ class BoundRules {
     std::int64_t event_words[kEventWords] = {}, ignored = 0;
     if (!call(needed(rules.event), ignored, rules, state_.data(), event_words)) return nb::none();
     return nb::make_tuple(event_words[0], event_words[1], event_words[2], event_words[3]);
+  }
+
+  nb::object rollout_action(const nb::bytes& data, std::int32_t player, std::uint64_t word) {
+    load(data);
+    std::int64_t action = 0;
+    if (!call(needed(rules.rollout_action), action, rules, state_.data(), player, &word) || action != static_cast<std::int32_t>(action))
+      return nb::none();
+    return nb::make_tuple(action, word);
   }
 
   bool observe(const nb::bytes& data, std::int32_t player, nb::ndarray<float, nb::c_contig, nb::device::cpu> planes) {

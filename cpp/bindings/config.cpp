@@ -101,11 +101,13 @@ void bind_config(nb::module_& m) {
       .def("uniform", [](NativeEvaluator& e, double value) { e.kind = NativeEvaluator::Kind::uniform; e.value = value; }, nb::arg("value"))
       .def("hashing", [](NativeEvaluator& e, std::uint64_t seed) { e.kind = NativeEvaluator::Kind::hashing; e.seed = seed; }, nb::arg("seed"))
       .def("rollout",
-           [](NativeEvaluator& e, std::int32_t count, std::int32_t max_depth, std::uintptr_t address) {
+           [](NativeEvaluator& e, std::int32_t count, std::int32_t max_depth, std::int32_t greedy, bool own, std::uintptr_t address) {
              e.kind = NativeEvaluator::Kind::rollout;
              e.count = count;
              e.max_depth = max_depth;
+             e.greedy = greedy;
+             e.own = own;
              e.rollout = reinterpret_cast<RolloutFunction>(address);
            },
-           nb::arg("count"), nb::arg("max_depth"), nb::arg("address"), "`address` 0 calls the verbs one by one.");
+           nb::arg("count"), nb::arg("max_depth"), nb::arg("greedy"), nb::arg("own"), nb::arg("address"), "`address` 0 calls the verbs one by one.");
 }

@@ -31,6 +31,8 @@ void bind_rules(nb::module_& m) {
            nb::sig("def bounds(self, data: bytes) -> tuple[list[float], list[float]] | None"))
       .def("event", &BoundRules::event, nb::arg("data"),
            nb::sig("def event(self, data: bytes) -> tuple[int, int, int, int] | None"))
+      .def("rollout_action", &BoundRules::rollout_action, nb::arg("data"), nb::arg("player"), nb::arg("word"),
+           nb::sig("def rollout_action(self, data: bytes, player: int, word: int) -> tuple[int, int] | None"))
       .def("observe", &BoundRules::observe, nb::arg("data"), nb::arg("player"), nb::arg("planes"),
            "Write an observation into zeroed planes; False if the verb raised.")
       .def_prop_ro("instance", &BoundRules::instance, "The instance's record as it is now.");

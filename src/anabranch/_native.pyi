@@ -50,6 +50,8 @@ class Rules:
 
     def event(self, data: bytes) -> tuple[int, int, int, int] | None: ...
 
+    def rollout_action(self, data: bytes, player: int, word: int) -> tuple[int, int] | None: ...
+
     def observe(self, data: bytes, player: int, planes: Annotated[NDArray[numpy.float32], dict(order='C', device='cpu')]) -> bool:
         """Write an observation into zeroed planes; False if the verb raised."""
 
@@ -156,7 +158,7 @@ class NativeEvaluator:
 
     def hashing(self, seed: int) -> None: ...
 
-    def rollout(self, count: int, max_depth: int, address: int) -> None:
+    def rollout(self, count: int, max_depth: int, greedy: int, own: bool, address: int) -> None:
         """`address` 0 calls the verbs one by one."""
 
 class SearchFailed(Exception):

@@ -72,6 +72,8 @@ EVALUATORS = [
     ab.Uniform(0.25),
     mask,
     ab.Rollout(max_depth=2),
+    ab.Rollout(greedy=True),
+    ab.Rollout(count=2, greedy=1),
 ]
 
 # Each option of a game and each setting of a search, and what it is drawn from, all equally often. A new setting is one

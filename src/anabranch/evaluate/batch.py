@@ -118,6 +118,15 @@ def as_evaluator(given: Any) -> Evaluator:
     )
 
 
+def has_priors(evaluator: Any) -> bool:
+    """Whether an evaluator, or the one inside it, may prefer some choices to others; those that never do say so."""
+    while evaluator is not None:
+        if hasattr(evaluator, "priors"):
+            return bool(evaluator.priors)
+        evaluator = getattr(evaluator, "evaluator", None)
+    return True
+
+
 def _is_torch_module(given: Any) -> bool:
     """Whether something is a torch module; whoever has one has imported torch."""
     torch = sys.modules.get("torch")

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from anabranch.errors import GameError, UsageError, shown
+from anabranch.errors import GameError, UnknownNameError, UsageError, shown
 from anabranch.evaluate.batch import LARGEST, Batch
+from anabranch.game.game import Game
 from anabranch.game.random import Random, below, fold, unit
 from anabranch.game.state import State
-from anabranch.game.words import CHANCE, IDLE, OVER, acting
+from anabranch.game.words import CHANCE, IDLE, OVER, acting, as_row
 
 Floats = npt.NDArray[np.float64]
 
@@ -20,6 +21,8 @@ Floats = npt.NDArray[np.float64]
 @dataclass(frozen=True)
 class Uniform:
     """Every choice equally likely, every value the same."""
+
+    priors: ClassVar[bool] = False
 
     value: Annotated[float, "what every state is worth to every player"] = 0.0
 
@@ -36,54 +39,108 @@ MOST = 1_000_000  # rollouts of a leaf, and steps of one: neither can be interru
 
 @dataclass(frozen=True)
 class Rollout:
-    """Play on at random, uniformly over choices, and return the mean of what was collected; a uniform prior."""
+    """Play on at random and return the mean of what was collected; a uniform prior.
+
+    Choices are drawn uniformly, or by the game's own `rollout_action`. In the first plies a player who can end the game
+    at once and be paid for it does so.
+    """
+
+    priors: ClassVar[bool] = False
 
     count: Annotated[int, "rollouts per state"] = 1
     max_depth: Annotated[int, "steps after which a rollout is cut off; nothing is added for what would follow"] = 10_000
+    greedy: Annotated[
+        bool | int | None, "plies in which a win in one is taken; true: in all of them; None: as many as the game says"
+    ] = None
+    policy: Annotated[Literal["game", "uniform"], "who chooses: the game's own policy, where it has one, or dice"] = (
+        "game"
+    )
 
     def __post_init__(self) -> None:
         for number in (self.count, self.max_depth):
             if not isinstance(number, (int, np.integer)) or not 1 <= number <= MOST:
                 raise UsageError(f"a rollout needs count and max_depth from 1 to {MOST:,}, found {shown(self)}")
+        if not (self.greedy is None or (isinstance(self.greedy, (int, np.integer)) and 0 <= self.greedy <= MOST)):
+            raise UsageError(f"Rollout.greedy is true, false, None or a number of plies, found {shown(self.greedy)}")
+        if self.policy not in ("game", "uniform"):
+            raise UnknownNameError("Rollout.policy", str(self.policy), ("game", "uniform"))
+
+    def greedy_plies(self, game: Game) -> int:
+        """Return in how many plies of a rollout a win in one is taken."""
+        if self.greedy is None:
+            return int(game.greedy)
+        return self.max_depth if self.greedy is True else int(self.greedy)
 
     def evaluate(self, batch: Batch) -> tuple[None, Floats]:
         rows = []
         for state, key, seed in zip(batch.states, batch.keys, batch.seeds or [0] * len(batch), strict=True):
             total = np.zeros(state.game.players)
             for index in range(self.count):
-                total += rollout(state, Random(fold(fold(seed, key), index)), self.max_depth)
+                total += rollout(state, Random(fold(fold(seed, key), index)), self)
             rows.append(total / self.count)
         return None, np.array(rows)
 
 
-def rollout(state: State, random: Random, max_depth: int) -> Floats:
+def rollout(state: State, random: Random, how: Rollout) -> Floats:
     """Return the discounted rewards of one random game from here; chance steps are not discounted."""
     rules, game = state.game.rules, state.game
-    whole = game.playout(state.data, random, max_depth)
+    whole = game.playout(state.data, random, how.max_depth)
     if whole is not None:
         return whole
     data, total, weight = state.data, np.zeros(game.players), 1.0
-    for _ in range(max_depth):
+    greedy, own = how.greedy_plies(game), how.policy == "game" and game.has("rollout_action")
+    for depth in range(how.max_depth):
         turn = rules.turn(data)
         if turn == OVER:
             break
         actions = [IDLE] * game.players
         if turn == CHANCE:
             actions[0] = rules.draw(data, random)
-        for seat in acting(turn):
-            choices = rules.legal(data, seat)
-            if game.has("same"):
-                choices = [action for action in choices if rules.same(data, seat, action) == action]
-            if not choices:
-                raise GameError(
-                    f"{game.name}: player {seat} has no legal action that stands for itself in\n{State(game, data)}"
-                )
-            actions[seat] = choices[below(random, len(choices))]
+        seats = acting(turn)
+        for seat in seats:
+            here = State(game, data)
+            winning = winning_choice(here, seat) if depth < greedy and len(seats) == 1 else None
+            if winning is not None:
+                actions[seat] = winning
+            elif own:
+                actions[seat] = checked_rollout_action(here, seat, random)
+            else:
+                choices = choices_of(here, seat)
+                actions[seat] = choices[below(random, len(choices))]
         data, rewards = rules.step(data, actions)
         total += weight * np.array(rewards, np.float32).astype(np.float64)
         if turn != CHANCE:
             weight *= game.discount
     return total
+
+
+def choices_of(state: State, seat: int) -> list[int]:
+    """Return the ids that stand for a player's choices."""
+    rules, game, data = state.game.rules, state.game, state.data
+    choices = rules.legal(data, seat)
+    if game.has("same"):
+        choices = [action for action in choices if rules.same(data, seat, action) == action]
+    if not choices:
+        raise GameError(f"{game.name}: player {seat} has no legal action that stands for itself in\n{state}")
+    return choices
+
+
+def winning_choice(state: State, seat: int) -> int | None:
+    """Return the first choice with which a player who acts alone ends the game and is paid, None if there is none."""
+    for action in choices_of(state, seat):
+        following, rewards = state.game.rules.step(state.data, as_row(state.game.players, (seat,), (action,)))
+        if np.float32(rewards[seat]) > 0.0 and state.game.rules.turn(following) == OVER:
+            return action
+    return None
+
+
+def checked_rollout_action(state: State, seat: int, random: Random) -> int:
+    """Return what the game's own policy does in a rollout; refuse what is no choice."""
+    action, choices = state.game.rules.rollout_action(state.data, seat, random), choices_of(state, seat)
+    if action not in choices:
+        said = f"rollout_action returned {action} for player {seat}, who may choose {choices}"
+        raise GameError(f"{state.game.name}: {said}, in\n{state}")
+    return action
 
 
 @dataclass(frozen=True)

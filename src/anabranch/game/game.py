@@ -32,6 +32,7 @@ class Rules(Protocol):
     def key(self, data: Any) -> Any: ...
     def bounds(self, data: Any) -> tuple[list[float], list[float]]: ...
     def event(self, data: Any) -> tuple[int, ...]: ...
+    def rollout_action(self, data: Any, player: int, random: Random) -> int: ...
     def observe(self, data: Any, player: int) -> npt.NDArray[np.float32]: ...
 
 
@@ -62,6 +63,7 @@ class Game(metaclass=GameType):
     returns: tuple[float, float] = (-1.0, 1.0)  # the range of every player's total return
     rewards_along: bool = False  # whether rewards also come before the last step
     discount: float = 1.0  # γ, per decision
+    greedy: int = 0  # plies of a rollout in which a win in one is taken
     observation: tuple[int, ...] | None = None  # the shape of `planes` in `observe`
     cycles: str | float | None = None  # None, "bootstrap", or the value of a repetition
 
@@ -89,6 +91,12 @@ class Game(metaclass=GameType):
             )
         if not isinstance(self.discount, (int, float, np.number)) or not 0.0 <= self.discount <= 1.0:
             raise GameError(f"{self.name}: self.discount must lie in [0, 1], found {self.discount!r}")
+        if (
+            not isinstance(self.greedy, (int, np.integer))
+            or isinstance(self.greedy, bool)
+            or not 0 <= self.greedy <= 10**6
+        ):
+            raise GameError(f"{self.name}: self.greedy must be a number of plies, from 0 up, found {self.greedy!r}")
         if isinstance(self.cycles, str) and self.cycles != "bootstrap":
             raise GameError(f"{self.name}: self.cycles is None, 'bootstrap' or a number, found {self.cycles!r}")
         for verb in REQUIRED:

@@ -85,6 +85,10 @@ class InterpretedRules:
         self.game.event(self._view(data), words)
         return tuple(words.tolist())
 
+    def rollout_action(self, data: bytes, player: int, random: Random) -> int:
+        answer = self.game.rollout_action(self._view(data), player, random)
+        return checked_integer(self.game, "rollout_action", answer)
+
     def observe(self, data: bytes, player: int) -> npt.NDArray[np.float32]:
         planes = np.zeros(self.game.observation, np.float32)
         self.game.observe(self._view(data), player, planes)

@@ -100,6 +100,9 @@ class ObjectRules:
     def event(self, data: Any) -> tuple[int, ...]:
         return tuple(int(word) for word in self.game.event(data))
 
+    def rollout_action(self, data: Any, player: int, random: Random) -> int:
+        return checked_integer(self.game, "rollout_action", self.game.rollout_action(data, player, random))
+
     def observe(self, data: Any, player: int) -> npt.NDArray[np.float32]:
         planes = np.asarray(self.game.observe(data, player), dtype=np.float32)
         if planes.shape != tuple(self.game.observation):

@@ -43,6 +43,10 @@ class ConnectFour(ab.CompiledGame):
         self.players, self.actions = 2, columns
         self.observation = (2, rows, columns)  # the observer's stones, the other's; row 0 is the top
         self.shifts = line_shifts(self.stride, line)
+        self.steps = np.array((1, rows, self.stride, self.stride + 1), np.int64)  # to the next cell of a line
+        self.column = (1 << rows) - 1
+        self.floors = sum(1 << column * self.stride for column in range(columns))
+        self.board = self.floors * self.column
         self.state = ab.record(stones=(np.int64, 2), ply=np.int8, over=np.bool_)
 
     def turn(self, state: Any) -> int:
@@ -72,6 +76,26 @@ class ConnectFour(ab.CompiledGame):
             rewards[mover], rewards[1 - mover] = 1.0, -1.0
         elif state.ply == self.rows * self.columns:
             state.over = True
+
+    def rollout_action(self, state: Any, player: int, random: Any) -> int:
+        """Win if possible, else stop the other from winning, else drop anywhere."""
+        # Adding 1 at every floor carries through each column's stones into its lowest empty cell.
+        open_cells = ((state.stones[0] | state.stones[1]) + self.floors) & self.board
+        cells = completions(state.stones[player], self.steps, self.line) & open_cells
+        if cells == 0:
+            cells = completions(state.stones[1 - player], self.steps, self.line) & open_cells
+        if cells == 0:
+            cells = open_cells
+        count = 0
+        for column in range(self.columns):
+            count += (cells >> (column * self.stride)) & self.column != 0
+        skip = ab.below(random, count) if count > 1 else 0
+        for column in range(self.columns):
+            if (cells >> (column * self.stride)) & self.column != 0:
+                if skip == 0:
+                    return column
+                skip -= 1
+        return ab.IDLE
 
     def observe(self, state: Any, player: int, planes: Any) -> None:
         for side in range(2):
@@ -127,6 +151,24 @@ def line_shifts(stride: int, line: int) -> Any:
         length = longer
     directions = (1, stride - 1, stride, stride + 1)  # up, falling diagonal, across, rising diagonal
     return np.array([[min(step * distance, 63) for step in steps or [0]] for distance in directions], np.int64)
+
+
+def completions(stones: int, steps: Any, line: int) -> int:
+    """Return the cells, empty or not, with which stones would make a line.
+
+    In each direction a cell does so that has i stones next to it on one side and line − 1 − i on the other.
+    """
+    cells = 0
+    for direction in range(len(steps)):
+        step = steps[direction]
+        before = -1  # where i stones lie just below, for i = 0
+        for i in range(line):
+            both = before
+            for j in range(1, line - i):
+                both &= stones >> min(j * step, 63)
+            cells |= both
+            before &= stones << min((i + 1) * step, 63)
+    return cells
 
 
 def has_line(stones: int, shifts: Any) -> bool:

@@ -45,6 +45,7 @@ class NInARow(ab.CompiledGame):
     """
 
     title = "n_in_a_row"
+    greedy = 2
 
     def __init__(
         self,

@@ -23,6 +23,7 @@ class TicTacToe(ab.CompiledGame):
     """
 
     title = "tic_tac_toe"
+    greedy = 2
 
     def __init__(self) -> None:
         self.players, self.actions = 2, 9

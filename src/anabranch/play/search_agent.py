@@ -24,7 +24,9 @@ from anabranch.search.reference.search import Reference
 from anabranch.search.results.move_rules import MOVE_RULES, MoveRule, Regularised, move_policy, move_rule
 from anabranch.search.results.result import Result
 from anabranch.search.settings.arguments import Keep, check_budget, checked_config, checked_keep
-from anabranch.search.settings.config import Puct, SearchConfig
+from anabranch.search.settings.config import Puct, SearchConfig, Ucb1
+
+DECOUPLED = 0.25  # temperature where players choose at once by PUCT or UCB1, each for itself
 
 
 class SearchAgent(Agent):
@@ -37,8 +39,8 @@ class SearchAgent(Agent):
     Where one player acts, it plays the choice with the largest policy under the move `rule` ("visits", "lcb",
     "regularised", or one of `ab.MoveRule`), the first of equals, or with a `temperature` T > 0 draws in proportion to
     policy^(1/T). Where several choose at once a policy is a mixed strategy, and playing its largest entry could be
-    exploited: there it draws from the search's own policy, or with another `simultaneous_temperature` from
-    policy^(1/T).
+    exploited: there it draws in proportion to policy^(1/T) with T the `simultaneous_temperature`. None is 1 for
+    selectors that keep a strategy, and 0.25 for PUCT and UCB1, whose visits hold what was only tried.
 
     `keep` says what stays of a search for the next turn of the same game, as `Root.advance` has it: "nothing", the
     "graph" with its visits, to which simulations are added and up to which visits are counted, or the "evaluations".
@@ -55,7 +57,7 @@ class SearchAgent(Agent):
         config: SearchConfig | None = None,
         rule: str | MoveRule = "visits",
         temperature: float = 0.0,
-        simultaneous_temperature: float = 1.0,
+        simultaneous_temperature: float | None = None,
         keep: Keep = "nothing",
         threads: int | None = None,
     ) -> None:
@@ -64,7 +66,7 @@ class SearchAgent(Agent):
             simulations = 1000
         if self.config.cap is None or not simulations is visits is seconds is None:
             check_budget(simulations, visits, seconds)
-        for value in (temperature, simultaneous_temperature):
+        for value in (temperature, 0.0 if simultaneous_temperature is None else simultaneous_temperature):
             if not isinstance(value, (int, float)) or not 0.0 <= value < math.inf:
                 raise UsageError(f"a temperature is a finite number, at least 0, found {shown(value)}")
         checked_keep(keep)
@@ -124,11 +126,18 @@ class SearchAgent(Agent):
     def pick(self, turn: Turn, result: Result) -> int:
         """Return the action a result stands for, drawn with the turn's random numbers where it mixes."""
         alone = turn.state.turn == (turn.seat,)
-        chances = move_policy(result, turn.seat, self.rule if alone else "visits", self.config).tolist()
-        temperature = self.temperature if alone else self.simultaneous_temperature
+        chances = move_policy(result, turn.seat, self.rule if alone else "visits").tolist()
+        temperature = self.temperature if alone else self._mixing(result)
         if temperature == 0.0:
             return int(chances.index(max(chances)))
         return sampled(chances, temperature, turn.random())
+
+    def _mixing(self, result: Result) -> float:
+        """Return the temperature of a choice that several make at once."""
+        if self.simultaneous_temperature is not None:
+            return self.simultaneous_temperature
+        config = result.config or self.config
+        return DECOUPLED if isinstance(config.simultaneous or config.selector, (Puct, Ucb1)) else 1.0
 
     def _journey(self, turn: Turn, searcher: Searcher | None) -> Journey:
         """Begin the way to a turn; what was kept is taken out, so that a search that fails leaves nothing half done."""

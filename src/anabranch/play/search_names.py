@@ -51,7 +51,7 @@ def search_name(agent: SearchAgent) -> str:
     told += _rule_name(agent.rule)
     if agent.keep != "nothing":
         told.append(f"keep={agent.keep}")
-    for name, usual in (("temperature", 0.0), ("simultaneous_temperature", 1.0)):
+    for name, usual in (("temperature", 0.0), ("simultaneous_temperature", None)):
         if getattr(agent, name) != usual:
             told.append(f"{name}={getattr(agent, name)}")
     told += _differences(agent.config, SearchConfig(), "")

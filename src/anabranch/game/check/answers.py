@@ -16,21 +16,23 @@ from anabranch.game.random import Random, fold
 from anabranch.game.record import RecordView
 from anabranch.game.words import CHANCE, acting
 
+DRAWING = ("draw", "rollout_action")  # verbs that are given random numbers
 SOME = 6  # how many actions, and how many moves, a question about each is put for
 
 
 class Question(NamedTuple):
-    """A verb and what it is asked beside the state (a key for `draw`, which makes its random numbers from it)."""
+    """A verb and what it is asked beside the state; last a key, for verbs that make their random numbers from it."""
 
     verb: str
     arguments: tuple[Any, ...] = ()
 
     def put(self, subject: Subject, position: Position, rules: Rules | None = None) -> Any:
         """Ask it of the game as it is played, or of other rules."""
-        if self.verb != "draw":
+        if self.verb not in DRAWING:
             return subject.ask(self.verb, position, *self.arguments, rules=rules)
-        random = Random(self.arguments[0])
-        return subject.ask("draw", position, random, rules=rules), random.word
+        *before, key = self.arguments
+        random = Random(key)
+        return subject.ask(self.verb, position, *before, random, rules=rules), random.word
 
     @property
     def row(self) -> Row | None:
@@ -38,7 +40,8 @@ class Question(NamedTuple):
         return self.arguments[0] if self.verb == "step" else None
 
     def __str__(self) -> str:
-        return self.verb if self.verb == "draw" else f"{self.verb}({', '.join(map(str, self.arguments))})"
+        told = self.arguments[:-1] if self.verb in DRAWING else self.arguments
+        return f"{self.verb}({', '.join(map(str, told))})" if told or self.verb not in DRAWING else self.verb
 
 
 def questions(subject: Subject, position: Position) -> Iterator[Question]:
@@ -57,6 +60,8 @@ def _questions(subject: Subject, position: Position) -> Iterator[Question]:
         if game.has("same"):
             for action in subject.ask("legal", position, seat)[:SOME]:
                 yield Question("same", (seat, action))
+        if game.has("rollout_action"):
+            yield Question("rollout_action", (seat, fold(position.path, 5 + seat)))
     if turn == CHANCE:
         if game.has("chance") or not game.has("draw"):
             yield Question("chance")

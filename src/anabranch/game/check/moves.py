@@ -37,6 +37,18 @@ def legal_lists_are_sound(subject: Subject, position: Position) -> Iterator[Find
             yield Finding(f"player {seat} has the legal actions {ids}, with {subject.game.actions} actions declared")
 
 
+@law("rollout", at=("decision",), needs=("rollout_action",))
+def rollouts_choose(subject: Subject, position: Position) -> Iterator[Finding]:
+    """`rollout_action` names one of the player's choices."""
+    for seat in acting(subject.turn(position)):
+        choices = subject.ask("legal", position, seat)
+        if subject.game.has("same"):
+            choices = [action for action in choices if subject.ask("same", position, seat, action) == action]
+        action = subject.ask("rollout_action", position, seat, subject.random(position, 9 + seat))
+        if action not in choices:
+            yield Finding(f"rollout_action gives player {seat} the action {action}; the choices are {choices}")
+
+
 @law("step", at=("decision", "chance"))
 def steps_repeat(subject: Subject, position: Position) -> Iterator[Finding]:
     """Every legal move can be played, and played again it gives the same state and rewards."""

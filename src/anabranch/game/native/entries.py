@@ -153,6 +153,15 @@ def _event(verbs: Verbs) -> Any:
     return event
 
 
+def _rollout_action(verbs: Verbs) -> Any:
+    verb = verbs["rollout_action"]
+
+    def rollout_action(game, state, player, random):  # type: ignore[no-untyped-def]
+        return verb(game, state, np.int64(player), random.cells)
+
+    return rollout_action
+
+
 def _observe(verbs: Verbs) -> Any:
     verb = verbs["observe"]
 
@@ -201,5 +210,6 @@ ENTRIES: dict[str, Entry] = {
     "key": _verb("key", _key, lambda layout: layout.key),
     "bounds": _verb("bounds", _bounds, _seats(np.float64), _seats(np.float64)),
     "event": _verb("event", _event, lambda _: _buffer(np.int64, EVENT_WORDS)),
+    "rollout_action": _verb("rollout_action", _rollout_action, lambda _: _INT32, lambda _: _RANDOM, integer=True),
     "observe": _verb("observe", _observe, lambda _: _INT32, lambda layout: _buffer(np.float32, *layout.observation)),
 }

@@ -26,7 +26,12 @@ _lock = threading.Lock()
 
 def load_rollout(game: Any) -> Loaded:
     """Return the compiled rollout of a game: its address, and what keeps it in memory."""
-    verbs = ["turn", "legal", "step", *(verb for verb in ("chance", "draw", "same") if game.has(verb))]
+    verbs = [
+        "turn",
+        "legal",
+        "step",
+        *(verb for verb in ("chance", "draw", "same", "rollout_action") if game.has(verb)),
+    ]
     entry = Entry(verbs=tuple(verbs), arguments=_arguments, make=_make(int(game.players), int(game.actions)))
     # What the rules answer was tried when their verbs were compiled.
     return load_unit(game, ["rollout"], {"rollout": entry}, built_in=_built_in(game), tried=True)
@@ -60,6 +65,8 @@ def _arguments(layout: Layout) -> tuple[np.dtype[Any], ...]:
         layout.state,
         buffer(np.uint64, 1),  # random
         np.dtype(np.int32),  # max_depth
+        np.dtype(np.int32),  # greedy: in how many plies a win in one is taken
+        np.dtype(np.int32),  # own: whether the game's own policy chooses
         np.dtype(np.float64),  # discount
         buffer(np.int32, layout.actions),  # ids
         buffer(np.int32, layout.players),  # joint
@@ -67,21 +74,24 @@ def _arguments(layout: Layout) -> tuple[np.dtype[Any], ...]:
         buffer(np.float64, layout.outcomes),  # chances
         buffer(np.float64, layout.players),  # rewards
         buffer(np.float64, layout.players),  # totals
+        np.dtype((layout.state, (1,))),  # spare
     )
 
 
 def _make(players: int, actions: int) -> Any:
     def make(verbs: Verbs) -> FunctionType:
         turn_of, step = verbs["turn"], verbs["step"]
-        choose, roll = _choosing(verbs, actions), _rolling(verbs)
+        choose, roll = _choosing(verbs, players, actions), _rolling(verbs)
         act = _acting(players, choose, step)
 
-        def rollout(game, state, random, max_depth, discount, ids, joint, outcomes, chances, rewards, totals):  # type: ignore[no-untyped-def]
+        def rollout(  # type: ignore[no-untyped-def]
+            game, state, random, max_depth, greedy, own, discount, ids, joint, outcomes, chances, rewards, totals, spare
+        ):
             weight = 1.0
             for seat in range(players):
                 joint.cells[seat] = IDLE
                 rewards.cells[seat] = 0.0
-            for _ in range(max_depth):
+            for depth in range(max_depth):
                 turn = turn_of(game, state)
                 if turn == OVER:
                     return 0
@@ -94,8 +104,13 @@ def _make(players: int, actions: int) -> Any:
                     joint.cells[0] = outcome
                     step(game, state, joint.cells, rewards.cells)
                     joint.cells[0] = IDLE
-                elif act(turn, game, state, random.cells, ids.cells, joint.cells, rewards.cells) != 0:
-                    return 1
+                else:
+                    wins = depth < greedy
+                    failed = act(
+                        turn, game, state, random.cells, ids.cells, joint.cells, rewards.cells, spare.cells, wins, own
+                    )
+                    if failed != 0:
+                        return 1
                 for seat in range(players):
                     reward = rewards.cells[seat]
                     if reward != 0.0:
@@ -119,10 +134,11 @@ def _acting(players: int, choose: Any, step: Any) -> Any:
     rules, and need not go through memory for what belongs to that player.
     """
 
-    def together(turn, game, state, random, ids, joint, rewards):  # type: ignore[no-untyped-def]
+    def together(turn, game, state, random, ids, joint, rewards, spare, greedy, own):  # type: ignore[no-untyped-def]
+        greedy = greedy and turn & (turn - 1) == 0
         for seat in range(players):
             if turn >> seat & 1:
-                joint[seat] = choose(game, state, seat, random, ids)
+                joint[seat] = choose(game, state, seat, random, ids, joint, rewards, spare, greedy, own)
                 if joint[seat] < 0:
                     return 1
         step(game, state, joint, rewards)
@@ -133,40 +149,79 @@ def _acting(players: int, choose: Any, step: Any) -> Any:
     if players != 2:
         return together
 
-    def alone_or_together(turn, game, state, random, ids, joint, rewards):  # type: ignore[no-untyped-def]
+    def alone_or_together(turn, game, state, random, ids, joint, rewards, spare, greedy, own):  # type: ignore[no-untyped-def]
         if turn == 1:
-            joint[0] = choose(game, state, 0, random, ids)
+            joint[0] = choose(game, state, 0, random, ids, joint, rewards, spare, greedy, own)
             if joint[0] < 0:
                 return 1
             step(game, state, joint, rewards)
             joint[0] = IDLE
         elif turn == 2:
-            joint[1] = choose(game, state, 1, random, ids)
+            joint[1] = choose(game, state, 1, random, ids, joint, rewards, spare, greedy, own)
             if joint[1] < 0:
                 return 1
             step(game, state, joint, rewards)
             joint[1] = IDLE
         else:
-            return together(turn, game, state, random, ids, joint, rewards)  # type: ignore[no-untyped-call]
+            return together(turn, game, state, random, ids, joint, rewards, spare, greedy, own)  # type: ignore[no-untyped-call]
         return 0
 
     return alone_or_together
 
 
-def _choosing(verbs: Verbs, actions: int) -> Any:
-    """Choose at random among a player's choices; -1 where the game offers none."""
-    legal, stand = verbs["legal"], _standing(verbs)
+def _choosing(verbs: Verbs, players: int, actions: int) -> Any:
+    """Choose among a player's choices: what wins at once, else by the game's policy, else any; -1 where there is none.
 
-    def choose(game, state, seat, random, ids):  # type: ignore[no-untyped-def]
+    A choice wins if it ends the game and pays its player. It is looked for by trying all of them on a spare state.
+    """
+    turn_of, legal, step, stand = verbs["turn"], verbs["legal"], verbs["step"], _standing(verbs)
+    ask = _asking(verbs)
+
+    def choose(game, state, seat, random, ids, joint, rewards, spare, greedy, own):  # type: ignore[no-untyped-def]
+        if own != 0 and not greedy:
+            action = ask(game, state, seat, random)
+            return action if 0 <= action < actions else -1
         count = legal(game, state, seat, ids)
         if count < 1 or count > actions:
             return -1
         count = stand(game, state, seat, ids, count)
         if count < 1:
             return -1
-        return ids[below(random, count)]
+        if greedy:
+            for index in range(count):
+                spare[0] = state
+                joint[seat] = ids[index]
+                step(game, spare[0], joint, rewards)
+                gain = np.float32(rewards[seat])
+                for each in range(players):
+                    if rewards[each] - rewards[each] != 0.0:
+                        return -1
+                    rewards[each] = 0.0
+                if gain > 0.0 and turn_of(game, spare[0]) == OVER:
+                    return np.int64(ids[index])
+            joint[seat] = IDLE
+        if own != 0:
+            action = ask(game, state, seat, random)
+            return action if 0 <= action < actions else -1
+        return np.int64(ids[below(random, count)])
 
     return choose
+
+
+def _asking(verbs: Verbs) -> Any:
+    """Ask the game's own policy; that it names one of the choices is for `check` to test."""
+    if "rollout_action" not in verbs:
+
+        def ask_nobody(game, state, seat, random):  # type: ignore[no-untyped-def]
+            return np.int64(-1)
+
+        return ask_nobody
+    policy = verbs["rollout_action"]
+
+    def ask(game, state, seat, random):  # type: ignore[no-untyped-def]
+        return np.int64(policy(game, state, seat, random))
+
+    return ask
 
 
 def _standing(verbs: Verbs) -> Any:

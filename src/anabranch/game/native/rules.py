@@ -126,6 +126,13 @@ class NativeRules:
             self._repeat("event", data)
         return words
 
+    def rollout_action(self, data: bytes, player: int, random: Random) -> int:
+        answer = self.native.rollout_action(data, player, random.word)
+        if answer is None:
+            self._repeat("rollout_action", data, player, Random(random.word))
+        action, random.word = answer
+        return action
+
     def prepare_to_observe(self) -> None:
         """Compile `observe`, which is done apart: rules are ready sooner, and many searches never observe."""
         if not self._observes:

@@ -9,6 +9,7 @@ import numpy as np
 
 from anabranch import _native
 from anabranch.errors import CycleError, GameError, MismatchError
+from anabranch.evaluate.native import checked_rollout_action
 from anabranch.game.game import Game
 from anabranch.game.random import Random
 from anabranch.game.state import State
@@ -85,6 +86,8 @@ def _repeat(game: Game, failure: dict[str, Any], state: Any) -> None:
             raise GameError(f"{game.name}: same returned {stands}, but ids are below {game.actions}")
     elif verb == "draw":
         rules.draw(state, Random(failure["random"]))
+    elif verb == "rollout_action":
+        checked_rollout_action(State(game, state), failure["player"], Random(failure["random"]))
     elif verb == "bounds":
         low, high = rules.bounds(state)
         if not np.isfinite([low, high]).all():

@@ -8,7 +8,6 @@ from anabranch import _native
 from anabranch.evaluate.native import Hashing, Rollout, Uniform
 from anabranch.game.compiled import CompiledGame
 from anabranch.game.game import Game
-from anabranch.search.maths.scale import resolved_scale
 from anabranch.search.settings.config import Puct, SearchConfig, Ucb1
 
 
@@ -43,11 +42,11 @@ NO_LIMIT = 2**64 - 1
 
 
 def native_config(config: SearchConfig, game: Game, hash_bits: int = 64) -> Any:
-    """Return the settings as the engine reads them."""
+    """Return the settings, of which none is left open, as the engine reads them."""
     made = _native.Config()
     together = config.simultaneous or config.selector
     assert isinstance(together, (Puct, Ucb1))
-    made.set_selectors(_selector(config.selector, game), _selector(together, game))
+    made.set_selectors(_selector(config.selector), _selector(together))
     chance = config.chance
     made.set_chance(
         sampled=chance.draw == "sampled",
@@ -78,9 +77,9 @@ def native_config(config: SearchConfig, game: Game, hash_bits: int = 64) -> Any:
     return made
 
 
-def _selector(selector: Puct | Ucb1, game: Game) -> dict[str, Any]:
+def _selector(selector: Puct | Ucb1) -> dict[str, Any]:
     shared = {
-        "scale": resolved_scale(selector.scale, game),
+        "scale": selector.scale,
         "first_play": selector.first_play.kind,
         "first_amount": selector.first_play.amount,
         "w0": selector.w0,
@@ -103,6 +102,7 @@ def native_evaluator(evaluator: Any, game: Game) -> tuple[Any, Any]:
             made.hashing(evaluator.seed & 0xFFFF_FFFF_FFFF_FFFF)
         elif type(evaluator) is Rollout:
             compiled = game.rules.rollout  # type: ignore[attr-defined]
-            made.rollout(evaluator.count, evaluator.max_depth, compiled.addresses["rollout"])
+            greedy, own = evaluator.greedy_plies(game), evaluator.policy == "game" and game.has("rollout_action")
+            made.rollout(evaluator.count, evaluator.max_depth, greedy, own, compiled.addresses["rollout"])
             return made, compiled.owner
     return made, None

@@ -38,6 +38,7 @@ from anabranch.search.settings.arguments import (
     checked_state,
 )
 from anabranch.search.settings.config import PlayoutCap, RootNoise, SearchConfig
+from anabranch.search.settings.resolved import resolved
 
 MOST_THREADS = 4096
 
@@ -122,7 +123,7 @@ class Searcher:
     ) -> None:
         self.game = checked_game(game)
         self.evaluator = as_evaluator(Rollout() if evaluator is None else evaluator)
-        self.config = checked_config(config)
+        self.config = resolved(checked_config(config), self.game, self.evaluator)
         if not supported(self.config):
             raise UsageError(
                 f"the engine has no {type(self.config.simultaneous).__name__} yet; ab.Reference searches with it"

@@ -117,7 +117,7 @@ def pruned_visits(visits: Sequence[int], values: Floats, prior: Floats, *, puct:
 
 def puct_factor(visits: float, puct: Puct) -> float:
     """Return c·√(S + ε), by which PUCT multiplies P(a) / (1 + N(a))."""
-    c = formulas.puct_weight(visits, c_init=puct.c_init, c_log=puct.c_log, c_base=puct.c_base, c_off=puct.c_off)
+    c = formulas.puct_weight(visits, c_init=puct.weight, c_log=puct.c_log, c_base=puct.c_base, c_off=puct.c_off)
     return c * math.sqrt(visits + puct.epsilon)
 
 

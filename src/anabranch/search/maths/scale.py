@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from anabranch.game.game import Game
 from anabranch.game.state import State
 from anabranch.search.maths import formulas
 from anabranch.search.settings.config import Scale
+from anabranch.search.settings.resolved import resolved_scale
 
 
 @dataclass(frozen=True)
@@ -25,13 +25,6 @@ class ValueScale:
     def __call__(self, value: float) -> float:
         """Return s(value)."""
         return self.map(value)
-
-
-def resolved_scale(kind: Scale, game: Game) -> Scale:
-    """Return the scale that `auto` means for a game: `range` where it is tight, else `node`."""
-    if kind != "auto":
-        return kind
-    return "range" if game.has("bounds") or not game.rewards_along else "node"
 
 
 def value_scale(

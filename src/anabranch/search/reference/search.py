@@ -28,6 +28,7 @@ from anabranch.search.settings.arguments import (
     checked_state,
 )
 from anabranch.search.settings.config import SearchConfig
+from anabranch.search.settings.resolved import resolved
 
 
 class Reference:
@@ -39,7 +40,7 @@ class Reference:
         self.game = checked_state(state).game
         self.state = state
         self.evaluator: Evaluator = as_evaluator(evaluator)
-        self.config = checked_config(config)
+        self.config = resolved(checked_config(config), self.game, self.evaluator)
         self.stream = stream
         self.root_number = 0  # how often the root moved on
         self.explores = True  # whether noise and forced playouts are used, where the settings have them

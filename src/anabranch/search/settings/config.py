@@ -126,7 +126,9 @@ class FirstPlay:
 class Puct:
     """AlphaZero's rule: value plus a bonus for what the prior likes and few visits tried."""
 
-    c_init: Annotated[float, "exploration weight at the first visits"] = 1.25
+    c_init: Annotated[
+        float | None, "exploration weight at the first visits; None: 1.25 where the evaluator gives priors, else 2.5"
+    ] = None
     c_log: Annotated[float, "how much the weight grows with the logarithm of the visits"] = 1.0
     c_base: Annotated[float, "visits at which that growth sets in"] = 19652.0
     c_off: Annotated[float, "added to the visits inside the logarithm"] = 1.0
@@ -145,6 +147,12 @@ class Puct:
         _require(self.c_off + self.c_base > 0, "c_off", self.c_off, "more than -c_base, or the logarithm has no value")
         _require(self.epsilon >= 0, "epsilon", self.epsilon, "at least 0")
         _require(self.w0 >= 0, "w0", self.w0, "at least 0")
+
+    @property
+    def weight(self) -> float:
+        """`c_init`, once an evaluator has settled what it is."""
+        assert self.c_init is not None, "settings are resolved before a search begins"
+        return self.c_init
 
 
 @_refusing_unknown

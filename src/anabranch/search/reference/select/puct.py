@@ -24,7 +24,7 @@ class PuctSelector:
     def _scores(self, seen: Seen) -> list[float]:
         rule = self.settings
         c = formulas.puct_weight(
-            sum(seen.tried), c_init=rule.c_init, c_log=rule.c_log, c_base=rule.c_base, c_off=rule.c_off
+            sum(seen.tried), c_init=rule.weight, c_log=rule.c_log, c_base=rule.c_base, c_off=rule.c_off
         )
         return formulas.puct_scores(seen.values, seen.prior, seen.tried, c=c, epsilon=rule.epsilon)
 

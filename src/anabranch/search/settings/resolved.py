@@ -1,0 +1,47 @@
+"""What settings left open mean for a game and an evaluator, settled before a search begins; results hold the outcome.
+
+Tables behind the numbers: docs/options.md, made by benchmarks/defaults.py.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, TypeVar
+
+from anabranch.evaluate.batch import has_priors
+from anabranch.game.game import Game
+from anabranch.search.settings.config import Puct, Scale, SearchConfig, Ucb1
+
+WITH_PRIORS = 1.25  # AlphaZero's c_init
+WITHOUT_PRIORS = 2.5
+Part = TypeVar("Part")
+
+
+def resolved(config: SearchConfig, game: Game, evaluator: Any) -> SearchConfig:
+    """Return settings in which every selector says how far it explores and by which scale."""
+    made = replace(
+        config,
+        selector=_selector(config.selector, game, evaluator),
+        simultaneous=_selector(config.simultaneous, game, evaluator),
+    )
+    return config if made == config else made
+
+
+def _selector(selector: Part, game: Game, evaluator: Any) -> Part:
+    if isinstance(selector, (Puct, Ucb1)) and selector.scale == "auto":
+        selector = replace(selector, scale=resolved_scale(selector.scale, game))
+    if isinstance(selector, Puct) and selector.c_init is None:
+        selector = replace(selector, c_init=exploration(has_priors(evaluator)))
+    return selector
+
+
+def exploration(priors: bool) -> float:
+    """Return the `c_init` of a PUCT that names none."""
+    return WITH_PRIORS if priors else WITHOUT_PRIORS
+
+
+def resolved_scale(kind: Scale, game: Game) -> Scale:
+    """Return the scale that `auto` means for a game: `range` where it is tight, else `node`."""
+    if kind != "auto":
+        return kind
+    return "range" if game.has("bounds") or not game.rewards_along else "node"

@@ -14,7 +14,7 @@ from hypothesis import strategies as some
 
 from anabranch.errors import UsageError
 from anabranch.game.random import Random, below
-from anabranch.search.exact.solve import equilibrium_by_linear_programming
+from anabranch.search.exact.backup import equilibrium_by_linear_programming
 from anabranch.search.maths.double_double import DoubleDouble
 from anabranch.search.maths.matrix_game import GOOD, NOISE, NOISE_TWICE, _simplex, equilibrium, exploitability
 

@@ -139,6 +139,9 @@ class Position {
     fail("step");
   }
 
+  // What the last step gave, as the game gave it.
+  const double* paid() const { return rewards_double_.data(); }
+
   void set_outcome(std::int32_t outcome) {
     for (std::int32_t& action : actions) action = kIdle;
     actions[0] = outcome;

@@ -10,3 +10,4 @@ void bind_report(nanobind::module_& m);
 void bind_requests(nanobind::module_& m);
 void bind_search(nanobind::module_& m);
 void bind_snapshot(nanobind::module_& m);
+void bind_solve(nanobind::module_& m);

@@ -2,8 +2,6 @@
 #pragma once
 
 #include <nanobind/nanobind.h>
-#include <nanobind/stl/string.h>
-#include <nanobind/stl/vector.h>
 
 #include <cstring>
 #include <memory>
@@ -12,8 +10,7 @@
 
 #include "anabranch/search.hpp"
 #include "python_rules.hpp"
-
-inline PyObject* search_failed = nullptr;  // raised where a verb failed; its argument is the report
+#include "reports.hpp"
 
 // A search and what its rules live in.
 struct BoundSearch {
@@ -101,26 +98,13 @@ inline nb::object state_of(const BoundSearch& s, const std::byte* record, std::s
 
 // What went wrong, for Python to raise.
 inline nb::dict report(const Failure& failure, BoundSearch& s) {
-  nb::dict d;
-  const char* const causes[] = {"verb", "cycle", "too_many_choices", "endless"};
-  d["cause"] = causes[static_cast<std::size_t>(failure.cause)];
-  d["verb"] = failure.verb;
-  d["state"] = failure.state.empty() ? nb::none() : state_of(s, failure.state.data(), failure.state.size());
-  d["actions"] = failure.actions;
-  d["player"] = failure.player;
-  d["action"] = failure.action;
-  d["random"] = failure.random;
-  d["line"] = failure.line;
-  d["exception"] = s.python ? s.python->exception : nb::none();
+  nb::object state = failure.state.empty() ? nb::none() : state_of(s, failure.state.data(), failure.state.size());
+  nb::dict told = report(failure, std::move(state), s.python ? s.python->exception : nb::none());
   s.forget();
-  return d;
+  return told;
 }
 
-[[noreturn]] inline void raise_report(const Failure& failure, BoundSearch& s) {
-  const nb::dict told = report(failure, s);
-  PyErr_SetObject(search_failed, told.ptr());
-  throw nb::python_error();
-}
+[[noreturn]] inline void raise_report(const Failure& failure, BoundSearch& s) { raise_report(report(failure, s)); }
 
 // Do something in which a verb may fail; the report then comes out as SearchFailed.
 template <class Body>

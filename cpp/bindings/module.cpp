@@ -11,4 +11,5 @@ NB_MODULE(_native, m) {
   bind_requests(m);
   bind_report(m);
   bind_snapshot(m);
+  bind_solve(m);
 }

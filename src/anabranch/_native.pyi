@@ -335,3 +335,51 @@ def restore(search: Search, columns: dict[str, object]) -> None:
     """
     Fill a search that has not begun; raises Damaged where columns cannot be of this game and these settings.
     """
+
+class FiniteGame:
+    """Every state that can follow a start, with its value."""
+
+    def __init__(self, rules: object, start: bytes) -> None: ...
+
+    def explore(self, most: int, tell: object | None) -> bool:
+        """
+        Find all states; False where there are more than `most`. `tell` gets (found, expanded, solved, sweep) now and then.
+        """
+
+    def solve(self, discount: float, iterate: bool, tolerance: float, sweeps: int, tell: object | None) -> tuple[str, list[int]]:
+        """
+        Find all values: ('solved', []), or why that cannot be, 'loop', 'unsettled' or 'not_opposed', and which states.
+        """
+
+    def gap(self) -> float:
+        """The smallest difference between two choices of one who chooses alone."""
+
+    def find(self, key: bytes) -> int | None:
+        """The number of the state with a key."""
+
+    def state(self, number: int) -> bytes:
+        """A state's record."""
+
+    def edges(self, number: int) -> tuple[list[int], numpy.typing.NDArray[numpy.float64]]:
+        """
+        The children of a state and the rewards on the way, over joint choices or outcomes.
+        """
+
+    @property
+    def values(self) -> numpy.typing.NDArray[numpy.float64]:
+        """[state, player]; read only."""
+
+    @property
+    def states(self) -> int: ...
+
+    @property
+    def expanded(self) -> int:
+        """How many states' edges are known."""
+
+    @property
+    def bytes(self) -> int: ...
+
+def equilibrium(matrix: object) -> tuple[list[float], list[float]]:
+    """
+    Optimal strategies (rows, columns) of a table of what the row player gets.
+    """

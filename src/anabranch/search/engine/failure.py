@@ -17,7 +17,7 @@ from anabranch.game.state import State
 Answer = TypeVar("Answer")
 
 
-def reported(root: State, call: Callable[..., Answer], *arguments: Any) -> Answer:
+def reported(root: State, call: Callable[..., Answer], *arguments: Any, doing: str = "searching") -> Answer:
     """Call the engine; where a verb of the game fails in it, raise what the verb raised."""
     failure = None
     try:
@@ -25,7 +25,7 @@ def reported(root: State, call: Callable[..., Answer], *arguments: Any) -> Answe
     except _native.SearchFailed as failed:
         failure = failed.args[0]
     if failure is not None:  # raised outside of the handler: our exception is no context of the user's
-        raise_failure(failure, root)
+        raise_failure(failure, root, doing)
     return answer
 
 
@@ -37,11 +37,11 @@ def endless(game: Game) -> str:
     )
 
 
-def raise_failure(failure: dict[str, Any], root: State) -> NoReturn:
+def raise_failure(failure: dict[str, Any], root: State, doing: str = "searching") -> NoReturn:
     """Raise what an engine's report tells of; the exception gets a note with the line of play."""
     game, state = root.game, failure["state"]
     line = spelled(failure["line"])
-    note = f"while searching {game.name}; actions from the root: {line}"
+    note = f"while {doing} {game.name}; actions from the root: {line}"
     if failure["cause"] == "cycle":
         raise CycleError(
             f"{game.name} came back to a state of the same line of play, but declares no cycles. Set self.cycles = "
@@ -59,7 +59,7 @@ def raise_failure(failure: dict[str, Any], root: State) -> NoReturn:
         error.add_note(note)
         raise
     raise MismatchError(
-        f"{game.name}: {failure['verb']} failed inside the search, but not when it was called again on the same state; "
+        f"{game.name}: {failure['verb']} failed inside the engine, but not when it was called again on the same state; "
         f"rules must be functions of their state alone. {note}"
     )
 

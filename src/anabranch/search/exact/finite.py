@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -14,6 +14,7 @@ from anabranch.errors import GameError, UsageError
 from anabranch.game.game import Game
 from anabranch.game.state import State
 from anabranch.game.words import CHANCE, OVER, acting, as_row
+from anabranch.search.exact.progress import Teller
 
 Floats = npt.NDArray[np.float64]
 
@@ -33,16 +34,48 @@ class Position:
         return itertools.product(*self.choices)
 
 
-class FiniteGame(NamedTuple):
+class FiniteGame(Protocol):
     """Every state that can follow a start, which has number 0."""
+
+    @property
+    def game(self) -> Game:
+        """The game they are states of."""
+
+    def __len__(self) -> int: ...
+
+    def number_of(self, state: State) -> int | None:
+        """Return a state's number; None if it cannot follow."""
+
+    def state(self, number: int) -> State:
+        """Return the state with a number."""
+
+    def position(self, number: int) -> Position:
+        """Return what can happen in it."""
+
+
+@dataclass(frozen=True)
+class ListedGame:
+    """A FiniteGame of Python lists."""
 
     game: Game
     numbers: dict[Any, int]  # by key
     states: list[State]
     positions: list[Position]
 
+    def __len__(self) -> int:
+        return len(self.states)
 
-def explore(start: State, max_states: int) -> FiniteGame:
+    def number_of(self, state: State) -> int | None:
+        return self.numbers.get(state.key)
+
+    def state(self, number: int) -> State:
+        return self.states[number]
+
+    def position(self, number: int) -> Position:
+        return self.positions[number]
+
+
+def explore(start: State, max_states: int, teller: Teller) -> ListedGame:
     """Find every state that can follow, breadth first; equal keys are one state."""
     game = start.game
     numbers: dict[Any, int] = {start.key: 0}
@@ -50,34 +83,57 @@ def explore(start: State, max_states: int) -> FiniteGame:
     positions: list[Position] = []
     while len(positions) < len(states):
         state = states[len(positions)]
-        turn = state.turn_bits
-        seats = acting(turn)
-        position = Position(seats, (), np.zeros(0), [], np.zeros((0, game.players)))
-        rows: list[list[int]] = []
-        if turn == CHANCE:
-            outcomes = state.outcomes()
-            position.chances = np.array([chance for _, chance in outcomes])
-            rows = [as_row(game.players, (0,), (outcome,)) for outcome, _ in outcomes]
-        elif turn != OVER:
-            position.choices = tuple(tuple(state.choices(seat)) for seat in seats)
-            if not all(position.choices):
-                raise GameError(f"{game.name}: a player who should act has no legal action:\n{state}")
-            rows = [as_row(game.players, seats, joint) for joint in position.edges()]
+        position = position_of(state)
         paid = []
-        for row in rows:
+        for row in _rows(state, position):
             data, rewards = game.rules.step(state.data, row)
             child = State(game, data)
             number = numbers.setdefault(child.key, len(states))
             if number == len(states):
                 if number >= max_states:
-                    raise UsageError(f"{game.name} has more than {max_states} states; raise max_states to go on")
+                    raise too_many_states(game, max_states, len(positions))
                 states.append(child)
             position.children.append(number)
             paid.append(rewards)
         if paid:
             position.rewards = np.array(paid)
         positions.append(position)
-    return FiniteGame(game, numbers, states, positions)
+        teller.beat(len(states), len(positions), 0)
+    return ListedGame(game, numbers, states, positions)
+
+
+def position_of(state: State) -> Position:
+    """Return who chooses among what in a state, or what the dice may show; without what follows."""
+    game, turn = state.game, state.turn_bits
+    seats = acting(turn)
+    position = Position(seats, (), np.zeros(0), [], np.zeros((0, game.players)))
+    if turn == CHANCE:
+        position.chances = np.array([chance for _, chance in state.outcomes()])
+    elif turn != OVER:
+        position.choices = tuple(tuple(state.choices(seat)) for seat in seats)
+        if not all(position.choices):
+            raise GameError(f"{game.name}: a player who should act has no legal action:\n{state}")
+    return position
+
+
+def too_many_states(game: Game, max_states: int, expanded: int, size: int | None = None) -> UsageError:
+    """Return what is said of a game with more states than allowed; `size` is the bytes that one takes."""
+    room = f"; here a state takes about {size} bytes" if size else ""
+    return UsageError(
+        f"{game.name} has more than {max_states} states: so many were found when the moves of {expanded:,} of them had "
+        f"been tried. Raise max_states{room}; or solve a position nearer to the end, or a smaller board"
+    )
+
+
+def _rows(state: State, position: Position) -> Iterator[list[int]]:
+    """Yield what may happen in a state, as rows for `step`."""
+    players = state.game.players
+    if len(position.chances):
+        for outcome, _ in state.outcomes():
+            yield as_row(players, (0,), (outcome,))
+    elif position.seats:
+        for joint in position.edges():
+            yield as_row(players, position.seats, joint)
 
 
 def components(positions: Sequence[Position]) -> Iterator[list[int]]:
@@ -119,22 +175,23 @@ def components(positions: Sequence[Position]) -> Iterator[list[int]]:
 
 def describe_loop(finite: FiniteGame, component: set[int]) -> str:
     """Return a way from a state of a component back to it, in words."""
-    game, _, states, positions = finite
-    loop = _shortest_loop(positions, component)
+    game = finite.game
+    loop = _shortest_loop(finite, component)
     lines = [f"{game.name} comes back to a state, after {len(loop)} steps:"]
     for number, edge in loop[:10]:
-        lines += [str(states[number]), f"    {_edge_name(game, positions[number], states[number], edge)}"]
-    lines.append(str(states[loop[0][0]]) if len(loop) <= 10 else "…")
+        state = finite.state(number)
+        lines += [str(state), f"    {_edge_name(game, finite.position(number), state, edge)}"]
+    lines.append(str(finite.state(loop[0][0])) if len(loop) <= 10 else "…")
     return "\n".join(lines)
 
 
-def _shortest_loop(positions: Sequence[Position], component: set[int]) -> list[tuple[int, int]]:
+def _shortest_loop(finite: FiniteGame, component: set[int]) -> list[tuple[int, int]]:
     """Return [(state, edge taken)] of a shortest way from a component's earliest state back to it."""
     start = min(component)
     came_from: dict[int, tuple[int, int]] = {}
     queue = [start]
     for number in queue:
-        for edge, child in enumerate(positions[number].children):
+        for edge, child in enumerate(finite.position(number).children):
             if child in component and child not in came_from:
                 came_from[child] = (number, edge)
                 queue.append(child)

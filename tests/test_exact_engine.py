@@ -120,6 +120,13 @@ def test_a_cycle_without_a_value_is_printed():
         ab.solve(Explicit(table, cycles=0.0))
 
 
+def test_rewards_are_taken_as_doubles():
+    """A search rounds them to float32, which holds none of these."""
+    dice = {"kind": "chance", "outcomes": [[0.5, "b", [0.1]], [0.25, "b", [0.3]], [0.25, "b", [0.7]]]}
+    table = {"players": 1, "root": "a", "returns": [0, 1], "nodes": {"a": dice, "b": {"kind": "over"}}}
+    assert ab.solve(Explicit(table)).value.tolist() == [0.5 * 0.1 + 0.25 * 0.3 + 0.25 * 0.7]
+
+
 def test_opposed_interests_are_needed_where_players_choose_at_once():
     with pytest.raises(UsageError, match=r"players 0 and 1 choose at once .* add up to a constant"):
         ab.solve(Matrix("prisoners_dilemma"))

@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.faults import Round
+from tests.lies import Duel
 
 import anabranch as ab
 from anabranch.games.random_game import RandomGame
@@ -81,3 +83,8 @@ def test_random_games_with_tables_are_solved_as_in_python(options):
 )
 def test_games_are_solved_as_in_python(name, options, mixed):
     assert_same(ab.games.load(name, **options).start(), mixed=mixed)
+
+
+@pytest.mark.parametrize("game", [Round(), Duel()], ids=repr)
+def test_games_with_keys_and_ids_that_do_the_same_are_solved_as_in_python(game):
+    assert_same(game.start(), mixed=True)

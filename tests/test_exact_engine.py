@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import os
 import pickle
 import re
 import signal
@@ -20,6 +19,7 @@ from anabranch.games.explicit import Explicit
 from anabranch.games.matrix import Matrix
 from anabranch.games.pig import Pig
 from anabranch.games.tic_tac_toe import TicTacToe
+from anabranch.search.engine.native import native_rules
 from anabranch.search.exact.progress import Progress
 from anabranch.search.maths.matrix_game import equilibrium
 
@@ -93,16 +93,39 @@ def test_an_exception_of_progress_ends_the_work_and_comes_out():
     assert 0 < said[0].expanded < said[0].found < 1_000_000
 
 
-def test_ctrl_c_stops_the_engine():
-    def interrupt(progress: Progress) -> None:
-        os.kill(os.getpid(), signal.SIGINT)
+def test_a_signal_stops_the_engine_at_work():
+    """Python handles signals between its own steps: the engine must look for them, and stop halfway."""
 
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    def handle(number: int, frame: object) -> None:
+        raise ToldError
+
+    native = _native.FiniteGame(native_rules(LARGE), LARGE.start().data)
+
+    def explore() -> None:
+        signal.setitimer(signal.ITIMER_REAL, 0.01)
+        native.explore(1_000_000, None)
+
+    before = signal.signal(signal.SIGALRM, handle)
     try:
-        with pytest.raises(KeyboardInterrupt):
-            ab.solve(LARGE, progress=interrupt)
+        with pytest.raises(ToldError):
+            explore()
     finally:
-        signal.signal(signal.SIGINT, before)
+        signal.setitimer(signal.ITIMER_REAL, 0.0)
+        signal.signal(signal.SIGALRM, before)
+    assert native.states < 1_000_000
+
+
+def test_half_a_game_is_not_gone_on_with():
+    native = _native.FiniteGame(native_rules(LARGE), LARGE.start().data)
+    assert not native.explore(100, None)
+    for call in (
+        lambda: native.explore(1000, None),
+        lambda: native.solve(1.0, True, 0.0, 1, None),
+        lambda: native.edges(0),
+        native.gap,
+    ):
+        with pytest.raises(ValueError, match=r"explore|solve"):
+            call()
 
 
 def test_values_that_never_settle_are_told():

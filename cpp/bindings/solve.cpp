@@ -49,20 +49,24 @@ class BoundSolution {
   }
 
   bool explore(std::uint64_t most, const nb::object& tell) {
-    return interruptibly(tell, [&](Beat& beat) { return game_->explore(std::min<std::uint64_t>(most, FiniteGame::kMost), beat); });
+    if (explored_) throw nb::value_error("states are explored once");
+    explored_ = true;  // also where that fails: half of it is not gone on with
+    whole_ = interruptibly(tell, [&](Beat& beat) { return game_->explore(std::min<std::uint64_t>(most, FiniteGame::kMost), beat); });
+    return whole_;
   }
 
   nb::object solve(double discount, bool iterate, double tolerance, std::size_t sweeps, const nb::object& tell) {
-    if (solved_ || game_->expanded() < game_->size()) throw nb::value_error("explore once, then solve once");
+    if (solved_ || !whole_) throw nb::value_error("explore all states, then solve once");
+    solved_ = true;
     const char* const names[] = {"solved", "loop", "unsettled", "not_opposed"};
     const Solver::Ended ended = interruptibly(
         tell, [&](Beat& beat) { return solver_->solve({discount, iterate, tolerance, sweeps}, beat); });
-    solved_ = true;
     if (ended == Solver::Ended::solved) solver_->where.clear();
     return nb::make_tuple(names[static_cast<std::size_t>(ended)], solver_->where);
   }
 
   double gap() {
+    if (!solved_) throw nb::value_error("solve first");
     return interruptibly(nb::none(), [&](Beat& beat) { return solver_->gap(beat); });
   }
 
@@ -79,6 +83,7 @@ class BoundSolution {
   }
 
   nb::object edges(std::size_t number) {
+    if (!whole_) throw nb::value_error("explore all states first");
     const std::uint32_t state = known(number);
     const std::size_t first = game_->first_edge(state), count = game_->last_edge(state) - first, players = game_->players();
     nb::list children;
@@ -110,7 +115,7 @@ class BoundSolution {
 
  private:
   std::uint32_t known(std::size_t number) const {
-    if (number >= game_->expanded()) throw nb::index_error("no such state");
+    if (number >= game_->size()) throw nb::index_error("no such state");
     return static_cast<std::uint32_t>(number);
   }
 
@@ -155,7 +160,7 @@ class BoundSolution {
   nb::object owner_;  // keeps code and instance alive
   std::optional<FiniteGame> game_;
   std::optional<Solver> solver_;
-  bool solved_ = false, busy_ = false;
+  bool explored_ = false, whole_ = false, solved_ = false, busy_ = false;
 };
 
 int traverse(PyObject* self, visitproc visit, void* arg) {

@@ -35,7 +35,7 @@ class Evaluators {
   }
   bool shares_rollouts(std::size_t leaves) const {
     const std::size_t all = static_cast<std::size_t>(evaluator_.count) * leaves;
-    return evaluator_.rollout && all > 1;
+    return evaluator_.rollout && !rules_.runs_python && all > 1;
   }
 
   // Evaluate the state in hand into `values`; its logits, or nullptr where every choice is equally likely.

@@ -31,6 +31,15 @@ class KeptEvaluations {
     return states_.bytes() + index_.bytes() + entries_.bytes() + evaluations_.bytes() + priors_.bytes() + children_.bytes();
   }
 
+  // Every state that is held, one after the other in the memory of one record.
+  template <class Action>
+  void each_record(std::byte* record, const Action& action) const {
+    for (std::size_t entry = 0; entry < entries_.size(); ++entry) {
+      states_.load(entry, record);
+      action(record);
+    }
+  }
+
   // The entry of a state whose evaluation is held, or kNone.
   std::uint32_t find(const std::byte* record) {
     const std::uint32_t entry = look_up(states_.offer(record));

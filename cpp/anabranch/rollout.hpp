@@ -11,9 +11,11 @@
 
 namespace anabranch {
 
-// A whole rollout in one compiled call, generated from the game's own verbs (src/anabranch/game/native/rollout.py): plays
-// from `state` to the end or `max_depth`, adds discounted rewards to `totals` and changes the state. The other pointers are
-// scratch memory of the sizes the rules declare; `greedy` and `own` as in NativeEvaluator. A status or a result other than 0 means that a verb failed.
+// A whole rollout in one call, compiled from the game's own verbs (src/anabranch/game/native/rollout.py) or, for games of
+// Python objects, cpp/bindings/object_rules.hpp: plays from `state` to the end or `max_depth`, adds discounted rewards to
+// `totals` and may change the state; `greedy` and `own` as in NativeEvaluator. The other pointers are scratch memory of the
+// sizes the rules declare. A status or a result other than 0 means that a verb failed, and that verbs called one by one will
+// show which; else it throws a Failure.
 using RolloutFunction = Status (*)(std::int64_t* result, void** error, const void* self, void* state, std::uint64_t* random,
                                    std::int32_t max_depth, std::int32_t greedy, std::int32_t own, double discount, std::int32_t* ids, std::int32_t* joint,
                                    std::int32_t* outcomes, double* chances, double* rewards, double* totals, void* spare);

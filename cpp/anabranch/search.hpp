@@ -189,6 +189,19 @@ class Search {
     context.root = RootRule();
     context.graph = std::move(fresh);
   }
+  // The records held: those of all nodes, and those of evaluations kept from before an advance.
+  std::size_t records() const { return graph().size() + playout.kept.size(); }
+  template <class Action>
+  void each_record(const Action& action) const {
+    std::vector<std::uint64_t> memory(graph().rules.state_size / 8 + 1);
+    auto* record = reinterpret_cast<std::byte*>(memory.data());
+    for (NodeId id = 0; id < graph().size(); ++id) {
+      graph().states.load(id, record);
+      action(record);
+    }
+    playout.kept.each_record(record, action);
+  }
+
   std::uint64_t root_number() const { return context.root_number; }
   void set_root_number(std::uint64_t number) { context.draws = Draws(config().seed, context.stream, context.root_number = number); }
 

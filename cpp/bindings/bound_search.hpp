@@ -25,6 +25,11 @@ struct BoundSearch {
     if (python) python->forget();
   }
 
+  // Let go of Python's states that nothing found refers to any more.
+  void tidy() {
+    if (python && !search->in_flight()) python->tidy(*search);
+  }
+
   int traverse(visitproc visit, void* arg) const {
     Py_VISIT(owner.ptr());
     return 0;
@@ -88,12 +93,7 @@ class Busy {
 };
 
 inline nb::object state_of(const BoundSearch& s, const std::byte* record, std::size_t size) {
-  if (s.python && s.python->numbered()) {
-    std::uint64_t number;
-    std::memcpy(&number, record, 8);
-    return s.python->state(number);
-  }
-  return nb::bytes(record, size);
+  return s.python ? s.python->read(record) : nb::bytes(record, size);
 }
 
 // What went wrong, for Python to raise.

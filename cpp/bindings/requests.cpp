@@ -74,9 +74,9 @@ class Drive {
     for (const nb::handle& search : searches) bound_.push_back(nb::cast<BoundSearch*>(search));
     for (BoundSearch* s : bound_) roots_.push_back(s->search.get());
     if (goals_.size() != roots_.size()) throw nb::value_error("one goal per search");
-    const bool python = !bound_.empty() && bound_[0]->python;
+    python_ = !bound_.empty() && bound_[0]->python;
     threads = std::min(threads, roots_.size());
-    if (threads > 1 && !python) team_ = std::make_unique<Team>(threads);
+    if (threads > 1 && !python_) team_ = std::make_unique<Team>(threads);
     for (std::size_t i = 0; i < roots_.size(); ++i) {  // columns that grow step by step are copied at every step
       Graph& graph = idle(*bound_[i]).graph();
       graph.reserve(graph.size() + std::min<std::uint64_t>(goals_[i], kExpected) + 1);
@@ -110,7 +110,7 @@ class Drive {
       }
       const std::size_t first = made->requests.rows();
       made->requests.add(i, *roots_[i], *bound_[i]->verbs);
-      if (bound_[i]->python && bound_[i]->python->numbered())
+      if (bound_[i]->python && bound_[i]->python->of_objects())
         for (std::size_t row = first; row < made->requests.rows(); ++row)
           made->states.append(state_of(*bound_[i], made->requests.record(row), made->requests.record_size()));
     }
@@ -152,13 +152,14 @@ class Drive {
     std::vector<std::pair<std::size_t, std::size_t>> rows;  // of each root: its first row, and how many
   };
 
-  // Do something to all searches without the GIL, which rules in Python take again; a report of what failed, or None.
+  // Do something to all searches, without the GIL unless rules in Python need it; a report of what failed, or None.
   template <class Action>
   nb::object attempt(const Action& action) {
     std::optional<Failure> failed;
     {
       const Busy busy(bound_);
-      const nb::gil_scoped_release release;
+      std::optional<nb::gil_scoped_release> release;
+      if (!python_) release.emplace();
       try {
         action();
       } catch (const Failure& failure) {
@@ -181,6 +182,7 @@ class Drive {
   std::vector<Search*> roots_;
   std::vector<std::uint64_t> goals_;
   std::unique_ptr<Team> team_;
+  bool python_ = false;  // whether rules run as Python
   std::vector<Given> given_;
   std::uint64_t asked_ = 0, answered_ = 0;  // batches of requests
 };

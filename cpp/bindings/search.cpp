@@ -16,14 +16,14 @@
 #include "bindings.hpp"
 #include "bound_rules.hpp"
 #include "bound_search.hpp"
+#include "object_rules.hpp"
 
 namespace {
 
 std::vector<std::byte> root_record(const Rules& rules, const nb::object& state, PythonRules* python) {
   std::vector<std::byte> record(rules.state_size);
-  if (python && python->numbered()) {
-    const std::uint64_t number = python->number(state);
-    std::memcpy(record.data(), &number, 8);
+  if (python) {
+    python->write(state, record.data());
   } else {
     const auto data = nb::cast<nb::bytes>(state);
     if (data.size() != rules.state_size) throw nb::value_error("the state does not have the size of the game's records");
@@ -42,15 +42,23 @@ nb::object run(const std::vector<BoundSearch*>& searches, std::vector<std::uint6
   budget.goals = std::move(goals);
   if (seconds && *seconds < 1e9)  // else longer than anybody waits, and more than a clock holds
     budget.deadline = Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(*seconds));
+  // Rules in Python need the GIL at every step, so this thread keeps it, and others would only wait for it.
+  const bool python = std::any_of(searches.begin(), searches.end(), [](const BoundSearch* s) { return s->python; });
+  if (python) threads = 1;
   std::optional<nb::python_error> interrupted;
   std::vector<std::uint64_t> done;
   std::optional<Failure> failed;
   const Busy busy(searches);
   {
-    const nb::gil_scoped_release release;
+    std::optional<nb::gil_scoped_release> release;
+    if (!python) release.emplace();
     try {
-      done = Forest::run(roots, budget, threads, [&interrupted] {
+      done = Forest::run(roots, budget, threads, [&] {
+        if (python) {
+          const nb::gil_scoped_release others_first;
+        }
         const nb::gil_scoped_acquire gil;
+        for (BoundSearch* s : searches) s->tidy();
         if (PyErr_CheckSignals() == 0) return true;
         interrupted.emplace();  // takes the exception over; verbs called meanwhile must not see it
         return false;
@@ -74,7 +82,10 @@ void advance(BoundSearch& s, const std::vector<std::int32_t>& actions, const nb:
   const std::vector<std::byte> record = root_record(search.graph().rules, state, s.python);
   const Keep kept = keep == "graph" ? Keep::graph : keep == "evaluations" ? Keep::evaluations : Keep::nothing;
   if (actions.size() != search.graph().players) throw nb::value_error("one action per player");
-  reporting(s, [&] { search.advance(search.child_of(actions), record.data(), kept); });
+  reporting(s, [&] {
+    search.advance(search.child_of(actions), record.data(), kept);
+    s.tidy();
+  });
 }
 
 // Let noise and forced visits hold at the roots of all searches.
@@ -88,10 +99,18 @@ void bind_search(nb::module_& m) {
   const auto name = nb::cast<std::string>(m.attr("__name__")) + ".SearchFailed";
   search_failed = PyErr_NewException(name.c_str(), nullptr, nullptr);
   m.attr("SearchFailed") = nb::borrow(search_failed);
-  nb::class_<PythonRules>(m, "PythonRules", nb::type_slots(Collected<PythonRules>::slots), "Rules that run as Python, for the engine.")
+  nb::class_<PythonRules>(m, "PythonRules", nb::type_slots(Collected<PythonRules>::slots), "Rules that run as Python, for the engine.");
+  nb::class_<RecordRules, PythonRules>(m, "RecordRules", nb::type_slots(Collected<RecordRules>::slots), "Of a record game that is not compiled.")
       .def(nb::init<nb::object, std::size_t, std::size_t, std::int32_t, std::int32_t, std::int32_t, bool, bool, bool, bool>(),
            nb::arg("verbs"), nb::arg("state_size"), nb::arg("key_size"), nb::arg("players"), nb::arg("actions"),
            nb::arg("outcomes"), nb::arg("has_chance"), nb::arg("has_draw"), nb::arg("has_same"), nb::arg("has_bounds"));
+  nb::class_<ObjectRules, PythonRules>(m, "ObjectRules", nb::type_slots(Collected<ObjectRules>::slots), "Of a game of Python objects.")
+      .def(nb::init<const nb::object&, const nb::object&, std::int32_t, std::int32_t, std::int32_t, bool, bool, bool, bool, bool, bool>(),
+           nb::arg("game"), nb::arg("checked"), nb::arg("players"), nb::arg("actions"), nb::arg("outcomes"), nb::arg("has_chance"),
+           nb::arg("has_draw"), nb::arg("has_same"), nb::arg("has_bounds"), nb::arg("has_key"), nb::arg("has_playout"))
+      .def_prop_ro("held", &ObjectRules::held, "How many states there are that a search may come back to.")
+      .def_prop_ro_static("rollout", [](nb::handle) { return reinterpret_cast<std::uintptr_t>(&ObjectRules::rollout); },
+                          "The address of their rollout, for an evaluator.");
 
   nb::class_<BoundSearch>(m, "Search", nb::type_slots(Collected<BoundSearch>::slots), "One root and its graph.")
       .def("__init__",

@@ -1,7 +1,7 @@
 """The engine of anabranch."""
 
 from collections.abc import Sequence
-from typing import Annotated
+from typing import Annotated, Final
 
 import numpy
 import numpy.typing
@@ -167,7 +167,22 @@ class SearchFailed(Exception):
 class PythonRules:
     """Rules that run as Python, for the engine."""
 
+class RecordRules(PythonRules):
+    """Of a record game that is not compiled."""
+
     def __init__(self, verbs: object, state_size: int, key_size: int, players: int, actions: int, outcomes: int, has_chance: bool, has_draw: bool, has_same: bool, has_bounds: bool) -> None: ...
+
+class ObjectRules(PythonRules):
+    """Of a game of Python objects."""
+
+    def __init__(self, game: object, checked: object, players: int, actions: int, outcomes: int, has_chance: bool, has_draw: bool, has_same: bool, has_bounds: bool, has_key: bool, has_playout: bool) -> None: ...
+
+    @property
+    def held(self) -> int:
+        """How many states there are that a search may come back to."""
+
+    rollout: Final[int] = ...
+    """The address of their rollout, for an evaluator."""
 
 class Search:
     """One root and its graph."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Iterable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -102,6 +103,13 @@ class ObjectRules:
 
     def rollout_action(self, data: Any, player: int, random: Random) -> int:
         return checked_integer(self.game, "rollout_action", self.game.rollout_action(data, player, random))
+
+    def collected(self, answer: Any) -> list[float]:
+        """Return what a playout collected: finite numbers, one per player."""
+        values = [float(x) for x in answer]
+        if len(values) != self.game.players or not all(map(math.isfinite, values)):
+            raise broken(self.game, "playout", f"playout must give {self.game.players} finite numbers, found {values}")
+        return values
 
     def observe(self, data: Any, player: int) -> npt.NDArray[np.float32]:
         planes = np.asarray(self.game.observe(data, player), dtype=np.float32)

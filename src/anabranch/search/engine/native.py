@@ -8,6 +8,7 @@ from anabranch import _native
 from anabranch.evaluate.native import Hashing, Rollout, Uniform
 from anabranch.game.compiled import CompiledGame
 from anabranch.game.game import Game
+from anabranch.game.objects import ObjectGame
 from anabranch.search.settings.config import Puct, SearchConfig, Ucb1
 
 
@@ -20,20 +21,26 @@ def native_rules(game: Game) -> Any:
     """Return a game's rules as the engine calls them: compiled code, or Python behind the GIL."""
     if isinstance(game, CompiledGame) and game.compiled:
         return game.rules.native  # type: ignore[attr-defined]
-    record = isinstance(game, CompiledGame)
-    return _native.PythonRules(
+    verbs = {f"has_{verb}": game.has(verb) for verb in ("chance", "draw", "same", "bounds")}
+    if isinstance(game, CompiledGame):
+        return _native.RecordRules(
+            game.rules,
+            state_size=game.state.itemsize,
+            key_size=game.key_record.itemsize if game.key_record and game.has("key") else 0,
+            players=game.players,
+            actions=game.actions,
+            outcomes=game.outcomes,
+            **verbs,
+        )
+    return _native.ObjectRules(
+        game,
         game.rules,
-        state_size=game.state.itemsize if isinstance(game, CompiledGame) else 0,
-        key_size=game.key_record.itemsize
-        if isinstance(game, CompiledGame) and game.key_record and game.has("key")
-        else 0,
         players=game.players,
         actions=game.actions,
-        outcomes=game.outcomes if record or game.outcomes else MOST_OUTCOMES,
-        has_chance=game.has("chance"),
-        has_draw=game.has("draw"),
-        has_same=game.has("same"),
-        has_bounds=game.has("bounds"),
+        outcomes=game.outcomes or MOST_OUTCOMES,
+        has_key=game.has("key"),
+        has_playout=type(game).playout is not Game.playout,
+        **verbs,
     )
 
 
@@ -102,7 +109,13 @@ def native_evaluator(evaluator: Any, game: Game) -> tuple[Any, Any]:
             made.hashing(evaluator.seed & 0xFFFF_FFFF_FFFF_FFFF)
         elif type(evaluator) is Rollout:
             compiled = game.rules.rollout  # type: ignore[attr-defined]
-            greedy, own = evaluator.greedy_plies(game), evaluator.policy == "game" and game.has("rollout_action")
-            made.rollout(evaluator.count, evaluator.max_depth, greedy, own, compiled.addresses["rollout"])
+            made.rollout(evaluator.count, evaluator.max_depth, *_knowledge(evaluator, game), compiled.addresses["rollout"])
             return made, compiled.owner
+    elif isinstance(game, ObjectGame) and type(evaluator) is Rollout:
+        made.rollout(evaluator.count, evaluator.max_depth, *_knowledge(evaluator, game), _native.ObjectRules.rollout)
     return made, None
+
+
+def _knowledge(rollout: Rollout, game: Game) -> tuple[int, bool]:
+    """Return in how many plies a rollout takes a win in one, and whether the game's own policy chooses."""
+    return rollout.greedy_plies(game), rollout.policy == "game" and game.has("rollout_action")

@@ -19,8 +19,7 @@
 class ObjectRules : public PythonRules {
  public:
   ObjectRules(const nb::object& game, const nb::object& checked, std::int32_t players, std::int32_t actions, std::int32_t outcomes,
-              bool has_chance, bool has_draw, bool has_same, bool has_bounds, bool has_key, bool has_playout)
-      : has_key_(has_key), has_playout_(has_playout) {
+              bool has_chance, bool has_draw, bool has_same, bool has_bounds, bool has_key, bool has_playout) {
     rules.instance = this;
     rules.state_size = sizeof(std::uint64_t);
     rules.players = players;
@@ -33,7 +32,7 @@ class ObjectRules : public PythonRules {
     if (has_draw) rules.draw = &draw;
     if (has_same) rules.same = &same;
     if (has_bounds) rules.bounds = &bounds;
-    verbs_.emplace(game, checked, rules);
+    verbs_.emplace(game, checked, rules, has_key, has_playout);
     most_known_ = std::bit_floor(std::clamp<std::size_t>(kKnownIds / static_cast<std::size_t>(actions), 16, 4096));
   }
 
@@ -78,7 +77,7 @@ class ObjectRules : public PythonRules {
     bool sound = false;
     const Status status = r.guarded([&] {
       Random numbers{*random};
-      sound = (r.has_playout_ && r.verbs_->playout(r.object(state), &numbers.word, max_depth, totals)) ||
+      sound = r.verbs_->playout(r.object(state), &numbers.word, max_depth, totals) ||
               r.play_on(number_of(state), numbers, max_depth, discount, {ids, joint, outcomes, chances, rewards}, totals, failure);
     });
     if (status != 0 || !sound) throw failure;
@@ -114,7 +113,7 @@ class ObjectRules : public PythonRules {
   const nb::object& object(const void* record) const { return states_.state(number_of(record)); }
 
   void store(void* record, const nb::object& state) {
-    const auto [number, fresh] = states_.number(has_key_ ? verbs_->key(state) : state, state);
+    const auto [number, fresh] = states_.number(verbs_->key(state), state);
     if (fresh) known_of(number) = Known{number, kUnknown, -1, {}};
     std::memcpy(record, &number, sizeof number);
   }
@@ -242,7 +241,6 @@ class ObjectRules : public PythonRules {
     return r.guarded([&] { r.verbs_->bounds(r.object(state), low, high); });
   }
 
-  const bool has_key_, has_playout_;
   std::optional<ObjectVerbs> verbs_;
   ObjectStates states_;
   std::vector<Known> known_;

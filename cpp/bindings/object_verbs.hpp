@@ -21,11 +21,13 @@ using namespace anabranch;
 class ObjectVerbs {
  public:
   // `sizes` outlives this: players, actions, outcomes, and which verbs there are.
-  ObjectVerbs(const nb::object& game, nb::object rules, const Rules& sizes)
+  ObjectVerbs(const nb::object& game, nb::object rules, const Rules& sizes, bool has_key, bool has_playout)
       : sizes_(sizes), rules_(std::move(rules)), turn_(game.attr("turn")), legal_(game.attr("legal")), step_(game.attr("step")),
-        playout_(game.attr("playout")), idle_(nb::int_(kIdle)) {
+        idle_(nb::int_(kIdle)) {
     if (sizes.chance) chance_ = game.attr("chance");
     if (sizes.same) same_ = game.attr("same");
+    if (has_key) key_ = game.attr("key");
+    if (has_playout) playout_ = game.attr("playout");
     for (std::int32_t p = 0; p < sizes.players; ++p) seats_.emplace_back(nb::int_(p));
   }
 
@@ -84,7 +86,8 @@ class ObjectVerbs {
     return nb::cast<std::int64_t>(rules_.attr("same")(state, player, action));
   }
 
-  nb::object key(const nb::object& state) { return rules_.attr("key")(state); }
+  // What decides whether states are the same.
+  nb::object key(const nb::object& state) { return key_ ? called(key_, state.ptr()) : state; }
 
   void bounds(const nb::object& state, double* low, double* high) {
     const nb::object answer = rules_.attr("bounds")(state);
@@ -95,12 +98,15 @@ class ObjectVerbs {
     }
   }
 
-  // Add the rewards of a whole random game that the game plays itself; false: it is to be played step by step.
+  // Write the rewards of a whole random game that the game plays itself; false: it is to be played step by step.
   bool playout(const nb::object& state, std::uint64_t* random, std::int32_t max_depth, double* rewards) {
+    if (!playout_) return false;
     const nb::object numbers = random_numbers(*random), depth = nb::int_(max_depth);
     const nb::object answer = called(playout_, state.ptr(), numbers.ptr(), depth.ptr());
-    *random = nb::cast<std::uint64_t>(numbers.attr("word"));
-    if (answer.is_none()) return false;
+    if (answer.is_none()) {
+      *random = nb::cast<std::uint64_t>(numbers.attr("word"));
+      return false;
+    }
     if (read_rewards(answer.ptr(), rewards)) return true;
     const nb::object checked = rules_.attr("collected")(answer);
     for (std::int32_t p = 0; p < sizes_.players; ++p) rewards[p] = nb::cast<double>(checked[p]);
@@ -108,12 +114,12 @@ class ObjectVerbs {
   }
 
   int traverse(visitproc visit, void* arg) const {
-    for (const nb::object* each : {&rules_, &turn_, &legal_, &step_, &chance_, &same_, &playout_, &random_})
+    for (const nb::object* each : {&rules_, &turn_, &legal_, &step_, &chance_, &same_, &key_, &playout_, &random_})
       Py_VISIT(each->ptr());
     return 0;
   }
   void clear() {
-    for (nb::object* each : {&rules_, &turn_, &legal_, &step_, &chance_, &same_, &playout_, &random_}) each->reset();
+    for (nb::object* each : {&rules_, &turn_, &legal_, &step_, &chance_, &same_, &key_, &playout_, &random_}) each->reset();
   }
 
  private:
@@ -224,7 +230,7 @@ class ObjectVerbs {
   }
 
   const Rules& sizes_;
-  nb::object rules_, turn_, legal_, step_, chance_, same_, playout_, random_;
+  nb::object rules_, turn_, legal_, step_, chance_, same_, key_, playout_, random_;
   nb::object idle_;
   std::vector<nb::object> seats_;
 };

@@ -86,7 +86,7 @@ def rollout(state: State, random: Random, how: Rollout) -> Floats:
     rules, game = state.game.rules, state.game
     whole = game.playout(state.data, random, how.max_depth)
     if whole is not None:
-        return whole
+        return np.array(whole, np.float64)
     data, total, weight = state.data, np.zeros(game.players), 1.0
     greedy, own = how.greedy_plies(game), how.policy == "game" and game.has("rollout_action")
     for depth in range(how.max_depth):

@@ -15,7 +15,6 @@ import anabranch as ab
 from anabranch.errors import UnknownNameError, UnsupportedGameError
 from anabranch.games.open_spiel_load import PREFIX, pyspiel_module, refuse_unsound, spiel_game
 
-Floats = npt.NDArray[np.float64]
 LARGEST_ID = 2**31 - 1
 FAR = 10_000  # steps: a limit on rollouts so far off is none (chess and shogi declare 17,695 moves at most)
 UNNAMED = "Action(id="  # how OpenSpiel's games begin the names of actions they do not name
@@ -80,7 +79,8 @@ class OpenSpiel(ab.ObjectGame):
             raise UnknownNameError("key of an OpenSpiel game", str(key), ("history", "state"))
         spiel = spiel_game(game, parameters)
         refuse_unsound(spiel)
-        kind, modes = spiel.get_type(), pyspiel_module().GameType
+        pyspiel = pyspiel_module()
+        kind, modes = spiel.get_type(), pyspiel.GameType
         self.spiel_game = spiel
         self.by_text = key == "state"
         self.players, self.actions = spiel.num_players(), spiel.num_distinct_actions()
@@ -92,7 +92,14 @@ class OpenSpiel(ab.ObjectGame):
         if not all(math.isfinite(end) for end in self.returns):
             raise UnsupportedGameError(f"{self.name} does not bound its returns: OpenSpiel says {self.returns}")
         self.rewards_along = kind.reward_model == modes.RewardModel.REWARDS
-        self.longest = spiel.max_game_length() + spiel.max_chance_nodes_in_history()  # steps, as declared
+        longest = spiel.max_game_length() + spiel.max_chance_nodes_in_history()  # steps, as declared
+        self.shortest_limit = min(longest, FAR)  # on rollouts: below, they could not be cut off where they should be
+        self.in_turn = kind.dynamics == modes.Dynamics.SEQUENTIAL
+        self.nothing = (0.0,) * self.players
+        # What two players get together; None where it varies, or where OpenSpiel's MCTS does not play the game.
+        terminal = kind.reward_model == modes.RewardModel.TERMINAL
+        self.both: float | None = spiel.utility_sum() if self.players == 2 and self.in_turn and terminal else None
+        self.spiel = pyspiel  # the module, at hand for rollouts
         if kind.provides_observation_tensor:
             self.observation = tuple(spiel.observation_tensor_shape())
         if self.by_text:
@@ -128,15 +135,17 @@ class OpenSpiel(ab.ObjectGame):
     def chance(self, state: Position) -> list[tuple[int, float]]:
         return [(outcome, p) for outcome, p in state.spiel.chance_outcomes() if p > 0.0]
 
-    def step(self, state: Position, actions: Sequence[int]) -> tuple[Position, list[float]]:
-        after = state.spiel.clone()
-        if after.is_simultaneous_node():
-            moved = tuple(0 if action == ab.IDLE else action for action in actions)
-            after.apply_actions(moved)
+    def step(self, state: Position, actions: Sequence[int]) -> tuple[Position, Sequence[float]]:
+        if self.in_turn or not state.spiel.is_simultaneous_node():
+            turn = state.turn
+            moved = (actions[turn.bit_length() - 1 if turn > 0 else 0],)
+            after = state.spiel.child(moved[0])
         else:
-            moved = (actions[0] if state.turn == ab.CHANCE else actions[after.current_player()],)
-            after.apply_action(moved[0])
-        return Position(after, state.history + moved), self._paid(state.spiel, after)
+            moved = tuple(0 if action == ab.IDLE else action for action in actions)
+            after = state.spiel.clone()
+            after.apply_actions(moved)
+        following = Position(after, state.history + moved)
+        return following, self._paid(state, following)
 
     def key(self, state: Position) -> Hashable:
         # The number of moves keeps the graph free of cycles and is right where a horizon ends the game.
@@ -146,22 +155,33 @@ class OpenSpiel(ab.ObjectGame):
         planes = np.asarray(state.spiel.observation_tensor(player), np.float32)
         return planes.reshape(self.observation or ())
 
-    def _paid(self, before: Any, after: Any) -> list[float]:
+    def _paid(self, before: Position, after: Position) -> Sequence[float]:
         if self.rewards_along:
-            return [new - old for new, old in zip(after.returns(), before.returns(), strict=True)]
-        return list(after.returns()) if after.is_terminal() else [0.0] * self.players
+            return [new - old for new, old in zip(after.spiel.returns(), before.spiel.returns(), strict=True)]
+        if after.turn != ab.OVER:
+            return self.nothing
+        paid: list[float] = after.spiel.returns()
+        return paid
 
-    def playout(self, data: Position, random: Any, max_depth: int) -> Floats | None:
-        """Return the rewards of one random game from here, played by OpenSpiel's own loop and uniform random bots."""
-        if max_depth < min(self.longest, FAR):  # it could not be cut off where it should be
+    def playout(self, data: Position, random: ab.Random, max_depth: int) -> Sequence[float] | None:
+        """Return the rewards of one random game from here, played by OpenSpiel's own loops."""
+        if max_depth < self.shortest_limit:
             return None
-        pyspiel, before = pyspiel_module(), np.array(data.spiel.returns() if self.rewards_along else [0.0])
-        if data.turn == ab.OVER:
-            return np.zeros(self.players)
+        turn = data.turn
+        if turn == ab.OVER:
+            return self.nothing
+        pyspiel, both = self.spiel, self.both
+        if both is not None and turn > 0:
+            # Its MCTS with one simulation is one rollout from the root, and takes half the time that bots take.
+            evaluator = pyspiel.RandomRolloutEvaluator(1, random.next() >> 33)
+            rule = pyspiel.ChildSelectionPolicy.UCT
+            bot = pyspiel.MCTSBot(self.spiel_game, evaluator, 1.0, 1, 1, False, 0, False, rule)
+            mine: float = bot.mcts_search(data.spiel).total_reward
+            return (mine, both - mine) if turn == 1 else (both - mine, mine)
+        before = data.spiel.returns() if self.rewards_along else self.nothing
         bots = [pyspiel.make_uniform_random_bot(seat, ab.below(random, LARGEST_ID)) for seat in range(self.players)]
         returns = pyspiel.evaluate_bots(data.spiel.clone(), bots, ab.below(random, LARGEST_ID))
-        collected: Floats = np.array(returns) - before
-        return collected
+        return [after - paid for after, paid in zip(returns, before, strict=True)]
 
     # What people see.
 

@@ -1,16 +1,17 @@
-"""How fast are rules in plain Python? An object game against OpenSpiel's Python bot; the same rules, written once."""
+"""How fast are rules behind Python? A user's against OpenSpiel's Python bot, OpenSpiel's own against its C++ bot."""
 
 from __future__ import annotations
 
 import measure  # first: it limits threads
 import pyspiel
-from peers.adapters.open_spiel import PLAIN, python_bot
+from peers.adapters.open_spiel import PLAIN, native_bot, python_bot
 from peers.adapters.ours import PlainTicTacToe, search
 
 import anabranch as ab
 
 SIMULATIONS = 800
-BAR = 1.5
+BAR = 5.0
+SPIEL_GAMES = (("breakthrough", 0.7), ("hex(board_size=7)", 0.5))  # with bars; both sides play OpenSpiel's rollouts
 
 
 def rows() -> list[measure.Row]:
@@ -30,6 +31,17 @@ def rows() -> list[measure.Row]:
         )
         name = f"object tic tac toe, {words}, {SIMULATIONS} simulations"
         lines.append(measure.versus(name, rates, "anabranch", theirs, BAR, theirs))
+    for game, bar in SPIEL_GAMES:
+        theirs = "OpenSpiel C++ UCT"
+        rates = measure.compare(
+            [
+                search("anabranch", ab.games.load(f"open_spiel:{game}"), ab.Rollout(), SIMULATIONS),
+                native_bot(theirs, pyspiel.load_game(game), SIMULATIONS, "UCT"),
+            ],
+            rounds=9,
+        )
+        name = f"open_spiel:{game}, one rollout, {SIMULATIONS} simulations"
+        lines.append(measure.versus(name, rates, "anabranch", theirs, bar, theirs))
     return lines
 
 

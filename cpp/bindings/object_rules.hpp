@@ -86,14 +86,20 @@ class ObjectRules : public PythonRules {
   }
 
  private:
+  static constexpr std::int64_t kUnknown = -2;
+
   // What is known of a state.
   struct Known {
     std::uint64_t number = UINT64_MAX;
     std::int64_t turn = kUnknown;
     std::int32_t player = -1;  // whose ids they are
     std::vector<std::int32_t> ids;
+
+    void forget() {
+      turn = kUnknown;
+      player = -1;
+    }
   };
-  static constexpr std::int64_t kUnknown = -2;
   static constexpr std::size_t kKnownIds = 1 << 20;  // ids remembered at the most
   static constexpr std::size_t kFew = 64;            // states that are not worth looking through
 
@@ -114,22 +120,18 @@ class ObjectRules : public PythonRules {
 
   void store(void* record, const nb::object& state) {
     const auto [number, fresh] = states_.number(verbs_->key(state), state);
-    if (fresh) known_of(number) = Known{number, kUnknown, -1, {}};
+    if (fresh) known_of(number).forget();  // what was known of another state that had its number
     std::memcpy(record, &number, sizeof number);
   }
 
-  // Where what is known of a state is kept: of others with a number like it, until one of them is met.
-  Known& place_of(std::uint64_t number) {
+  // What is known of a state; of one met before whose number ends like its, that is forgotten.
+  Known& known_of(std::uint64_t number) {
     if (number >= known_.size() && known_.size() < most_known_)
       known_.resize(std::min(most_known_, std::bit_ceil(static_cast<std::size_t>(number) + 16)));
-    return known_[number & (known_.size() - 1)];
-  }
-  Known& known_of(std::uint64_t number) {
-    Known& known = place_of(number);
+    Known& known = known_[number & (known_.size() - 1)];
     if (known.number != number) {
       known.number = number;
-      known.turn = kUnknown;
-      known.player = -1;
+      known.forget();
     }
     return known;
   }

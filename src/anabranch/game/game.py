@@ -142,9 +142,7 @@ class Game(metaclass=GameType):
         """Return a named part of a raw state."""
         return getattr(data, name)
 
-    def playout(
-        self, data: Any, random: Random, max_depth: int
-    ) -> Sequence[float] | npt.NDArray[np.float64] | None:
+    def playout(self, data: Any, random: Random, max_depth: int) -> Sequence[float] | npt.NDArray[np.float64] | None:
         """Return the rewards of one random game from a raw state, played in one go; None: it is played step by step.
 
         For games whose rules live in another library that can play on faster than Python can ask it to.

@@ -138,7 +138,7 @@ class OpenSpiel(ab.ObjectGame):
     def step(self, state: Position, actions: Sequence[int]) -> tuple[Position, Sequence[float]]:
         if self.in_turn or not state.spiel.is_simultaneous_node():
             turn = state.turn
-            moved = (actions[turn.bit_length() - 1 if turn > 0 else 0],)
+            moved: tuple[int, ...] = (actions[turn.bit_length() - 1 if turn > 0 else 0],)
             after = state.spiel.child(moved[0])
         else:
             moved = tuple(0 if action == ab.IDLE else action for action in actions)

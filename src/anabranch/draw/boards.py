@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 
-from anabranch.draw.palette import FAINT, PAPER, PLAYERS, SOFT, WASH, player_colour
+from anabranch.draw.palette import FAINT, PAPER, PLAYERS, SOFT, WASH, ink_on, player_colour
 from anabranch.draw.svg import circle, document, group, line, path, rect, text
 
 EMPTY = -1
@@ -12,7 +12,8 @@ Cells = Sequence[Sequence[int]]  # rows from the top: the seat whose stone lies 
 Place = tuple[int, int]  # row, column
 
 FELT, FELT_LINES = "#4c8b6b", "#3a7156"
-DISCS = (("#22303c", "#0f1922"), ("#fbfaf6", "#c9c6bb"))  # dark and light: fill and rim
+WOOD, WOOD_LINES = "#eed9ad", "#a88a55"
+DISCS = (("#1c2329", "#05080b"), ("#ffffff", "#6b7580"))  # black and white: fill, and a rim that is seen on any ground
 PANEL = "#d5dde5"
 WIN = "#f6e3a1"
 
@@ -42,20 +43,27 @@ def holes_board(cells: Cells, columns: Sequence[str], bright: Collection[Place] 
     holes = [
         circle(c * pitch + 20, r * pitch + 20, 15.5) for r in range(rows) for c in range(across) if cells[r][c] == EMPTY
     ]
-    stones = _stones(cells, pitch, bright)
+    stones = _stones(cells, pitch, bright, tuple((colour, None) for colour in PLAYERS))
     return _framed(cells, columns, pitch, [panel, group(*holes, fill=PAPER), *stones], ranks=False, margin=4)
 
 
-def points_board(cells: Cells, columns: Sequence[str], bright: Collection[Place] = ()) -> str:
-    """Draw stones on the crossings of lines, as Go and Gomoku are played; `bright` stones made a line."""
+def points_board(
+    cells: Cells, columns: Sequence[str], bright: Collection[Place] = (), *, black_and_white: bool = False
+) -> str:
+    """Draw stones on the crossings of lines, as Go and Gomoku are played; `bright` ones are marked.
+
+    Stones have the players' colours or, if black and white, lie on wood.
+    """
     rows, across = len(cells), len(cells[0])
     pitch = max(20.0, min(40.0, 420 / across))
     half = pitch / 2
-    ground = rect(0, 0, across * pitch, rows * pitch, fill=WASH, rx=4)
+    ground = rect(0, 0, across * pitch, rows * pitch, fill=WOOD if black_and_white else WASH, rx=4)
     rules = [line(half, r * pitch + half, across * pitch - half, r * pitch + half) for r in range(rows)]
     rules += [line(c * pitch + half, half, c * pitch + half, rows * pitch - half) for c in range(across)]
-    lines = group(*rules, stroke=FAINT, stroke_width=1.2)
-    return _framed(cells, columns, pitch, [ground, lines, *_stones(cells, pitch, bright)])
+    lines = group(*rules, stroke=WOOD_LINES if black_and_white else FAINT, stroke_width=1.2)
+    discs = DISCS if black_and_white else tuple((colour, None) for colour in PLAYERS)
+    shown = [ground, lines, *_stones(cells, pitch, bright, discs)]
+    return _framed(cells, columns, pitch, shown, stones=[fill for fill, _ in discs])
 
 
 def felt_board(cells: Cells, columns: Sequence[str], dots: Collection[Place], counts: tuple[int, int]) -> str:
@@ -95,12 +103,23 @@ def lines_of(cells: Cells, length: int) -> set[Place]:
     return found
 
 
-def _stones(cells: Cells, pitch: float, bright: Collection[Place]) -> list[str]:
-    """Draw a disc in the player's colour on every cell that has one; bright ones with a white ring inside."""
+def _stones(
+    cells: Cells, pitch: float, bright: Collection[Place], discs: Sequence[tuple[str, str | None]]
+) -> list[str]:
+    """Draw each player's disc, given by fill and rim, on the cells that have one; bright ones with a ring inside."""
     radius = 0.39 * pitch
-    discs = _each(cells, pitch, lambda seat, x, y: circle(x, y, radius, fill=player_colour(seat)))
-    rings = [circle((c + 0.5) * pitch, (r + 0.5) * pitch, 0.6 * radius) for r, c in sorted(bright)]
-    return [*discs, group(*rings, fill="none", stroke=PAPER, stroke_width=0.2 * radius)] if rings else discs
+
+    def disc(seat: int, x: float, y: float) -> str:
+        fill, rim = discs[seat % len(discs)]
+        return circle(x, y, radius, fill=fill, stroke=rim, stroke_width=rim and 1.4)
+
+    rings = []
+    for row, column in sorted(bright):
+        fill, rim = discs[cells[row][column] % len(discs)]
+        colour = PAPER if rim is None else ink_on(fill)
+        rings.append(circle((column + 0.5) * pitch, (row + 0.5) * pitch, 0.6 * radius, stroke=colour))
+    shown = _each(cells, pitch, disc)
+    return [*shown, group(*rings, fill="none", stroke_width=0.2 * radius)] if rings else shown
 
 
 def _each(cells: Cells, pitch: float, draw: Callable[[int, float, float], str]) -> list[str]:

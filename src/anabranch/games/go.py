@@ -189,7 +189,7 @@ class Go(ab.CompiledGame):
             and any(has_stone(state.boards, state.ply, seat, point) for seat in range(2))
             and not any(has_stone(state.boards, state.ply - 1, seat, point) for seat in range(2))
         ]
-        return points_board(cells, column_names(self.size), placed)
+        return points_board(cells, column_names(self.size), placed, black_and_white=True)
 
     def _rows(self, state: ab.State) -> list[list[int]]:
         """Return what lies on the points, top row first."""

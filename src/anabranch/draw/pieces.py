@@ -4,8 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from anabranch.draw.palette import EDGE, FAINT, INK, PAPER, PLAYERS, SOFT, WASH, ink_on, player_colour, value_colour
-from anabranch.draw.svg import circle, document, group, polygon, rect, text, text_width
+from anabranch.draw.palette import (
+    EDGE,
+    FAINT,
+    INK,
+    PAPER,
+    PLAYERS,
+    SOFT,
+    WASH,
+    blend,
+    ink_on,
+    player_colour,
+    value_colour,
+)
+from anabranch.draw.svg import circle, document, group, polygon, printed, rect, text, text_width
 
 GOLD = "#d8a31a"
 PIPS = {  # where the spots of a die lie, in thirds of its side from the middle
@@ -30,16 +42,20 @@ def card(x: float, y: float, width: float, face: int, colour: str, *, held: bool
 
 
 def card_table(
-    hands: Sequence[Collection[int]], points: Sequence[int], prize: int, to_come: Collection[int], cards: int
+    names: Sequence[str],
+    hands: Sequence[Collection[int]],
+    points: Sequence[int],
+    prize: int,
+    to_come: Collection[int],
+    cards: int,
 ) -> str:
     """Draw the prize on the table and the prizes to come, then each player's hand and points."""
     width = max(16.0, min(34.0, 520 / cards))
     step, row = width + 6, 1.4 * width + 16
-    left = 86.0
+    left = _after(names)
     parts = []
-    for number, (name, colour, held) in enumerate(
-        [("prizes", GOLD, to_come), *((f"player {p}", player_colour(p), hand) for p, hand in enumerate(hands))]
-    ):
+    players = [(name, player_colour(seat), hand) for seat, (name, hand) in enumerate(zip(names, hands, strict=True))]
+    for number, (name, colour, held) in enumerate([("prizes", GOLD, to_come), *players]):
         y = 14 + number * row
         parts.append(
             text(14, y + 0.7 * width + 5, name, size=13, fill=SOFT if number == 0 else colour, font_weight=700)
@@ -70,25 +86,27 @@ def die(x: float, y: float, side: float, face: int | None, colour: str = INK) ->
     return group(body, group(*pips, fill=colour))
 
 
-def race(scores: Sequence[int], pot: int, target: int, mover: int | None, *, rolling: bool) -> str:
+def race(
+    names: Sequence[str], scores: Sequence[int], pot: int, target: int, mover: int | None, *, rolling: bool
+) -> str:
     """Draw points on the way to a target, with those the mover has at stake, and the die where it is thrown."""
-    long, parts = 260.0, []
+    left, long, parts = _after(names), 260.0, []
     for seat, score in enumerate(scores):
         y, colour = 18 + seat * 34, player_colour(seat)
         stake = min(pot, target - score) if seat == mover else 0
         banked, risked = long * min(score, target) / target, long * stake / target
         words = f"{score} + {pot}" if seat == mover and pot else str(score)
         parts += [
-            text(14, y + 13, f"player {seat}", size=13, fill=colour, font_weight=700),
-            rect(84, y, long, 18, fill=WASH, rx=4),
-            rect(84, y, banked, 18, fill=colour, rx=4),
-            rect(84 + banked, y, risked, 18, fill=colour, opacity=0.35, rx=4),
-            text(84 + long + 62, y + 14, words, size=14, anchor="end", font_weight=700),
+            text(14, y + 13, names[seat], size=13, fill=colour, font_weight=700),
+            rect(left, y, long, 18, fill=WASH, rx=4),
+            rect(left, y, banked, 18, fill=colour, rx=4),
+            rect(left + banked, y, risked, 18, fill=colour, opacity=0.35, rx=4),
+            text(left + long + 62, y + 14, words, size=14, anchor="end", font_weight=700),
         ]
         if seat == mover:
-            parts.append(die(84 + long + 76, y - 3, 24, None, colour) if rolling else _arrow(84 + long + 80, y + 9))
-    goal = text(84 + long, 18 + len(scores) * 34 + 8, f"target {target}", size=11, anchor="end", fill=SOFT)
-    return document(84 + long + 114, 34 + len(scores) * 34, *parts, goal, stones=PLAYERS)
+            parts.append(die(left + long + 76, y - 3, 24, None, colour) if rolling else _arrow(left + long + 80, y + 9))
+    goal = text(left + long, 18 + len(scores) * 34 + 8, f"target {target}", size=11, anchor="end", fill=SOFT)
+    return document(left + long + 114, 34 + len(scores) * 34, *parts, goal, stones=PLAYERS)
 
 
 def heap(stones: int, *, across: int = 10, most: int = 120) -> str:
@@ -105,13 +123,27 @@ def heap(stones: int, *, across: int = 10, most: int = 120) -> str:
 def payoff_table(
     rows: Sequence[str], columns: Sequence[str], payoffs: Sequence[Sequence[tuple[float, float]]], heading: str
 ) -> str:
-    """Draw what a choice of row and column pays player 0 and player 1; cells are coloured by player 0's."""
+    """Draw what a choice of row and column pays player 0 and player 1.
+
+    Where they are opposite a cell has the colour of the player it is good for; else each half that of its player, the
+    stronger the better.
+    """
     size, tall = 13, 34.0
-    cells = [[f"{first:g}, {second:g}" for first, second in row] for row in payoffs]
-    wide = max(text_width(words, size) for words in [*columns, *(words for row in cells for words in row)]) + 22
+    cells = [[[printed(f"{part:g}") for part in pair] for pair in row] for row in payoffs]
+    numbers = max(text_width(words, size) for row in cells for pair in row for words in pair)
+    wide = max(2 * numbers + 30, *(text_width(name, size) + 22 for name in columns))
     left = 26 + max(text_width(name, size) for name in rows)
-    firsts = [first for row in payoffs for first, _ in row]
-    low, high = min(firsts), max(firsts)
+    every = [pair for row in payoffs for pair in row]
+    sums = [first + second for first, second in every]
+    opposite = max(sums) - min(sums) < 1e-9
+
+    def fill(pair: tuple[float, float], seat: int) -> str:
+        low, high = (end(one[seat] for one in every) for end in (min, max))
+        share = 0.5 if high == low else (pair[seat] - low) / (high - low)
+        if opposite:
+            return value_colour(0.75 * (2 * share - 1) * (1 - 2 * seat))
+        return blend(player_colour(seat), 0.75 * share)
+
     parts = [
         text(left + (at + 0.5) * wide, 30, name, size=size, anchor="middle", fill=player_colour(1), font_weight=700)
         for at, name in enumerate(columns)
@@ -120,15 +152,21 @@ def payoff_table(
         y = 42 + number * tall
         middle = y + tall / 2 + 4.5
         parts.append(text(left - 10, middle, name, size=size, anchor="end", fill=player_colour(0), font_weight=700))
-        for at, words in enumerate(cells[number]):
-            share = 0.0 if high == low else 2 * (payoffs[number][at][0] - low) / (high - low) - 1
-            fill = value_colour(0.75 * share)
-            parts.append(rect(left + at * wide + 1, y + 1, wide - 2, tall - 2, fill=fill, rx=4))
-            parts.append(text(left + (at + 0.5) * wide, middle, words, size=size, anchor="middle", fill=ink_on(fill)))
+        for at, pair in enumerate(payoffs[number]):
+            for seat, words in enumerate(cells[number][at]):
+                colour, half = fill(pair, seat), wide / 2 - 1
+                x = left + at * wide + 1 + seat * half
+                parts.append(rect(x, y + 1, half, tall - 2, fill=colour))
+                parts.append(text(x + half / 2, middle, words, size=size, anchor="middle", fill=ink_on(colour)))
     width = max(left + len(columns) * wide + 14, text_width(heading, 12) + 28)
     height = 42 + len(rows) * tall
     below = text(width / 2, height + 19, heading, size=12, anchor="middle", fill=SOFT)
     return document(width, height + 30, *parts, below, stones=PLAYERS)
+
+
+def _after(names: Sequence[str]) -> float:
+    """Return where the room beside players' names begins."""
+    return max(84.0, *(28 + text_width(name, 13, bold=True) for name in names))
 
 
 def _arrow(x: float, y: float) -> str:

@@ -106,13 +106,35 @@ def document(
     )
 
 
-def text_width(words: str, size: float, *, mono: bool = False) -> float:
+def text_width(words: str, size: float, *, mono: bool = False, bold: bool = False) -> float:
     """Return about how wide a line of text is, rather too wide than too narrow: fonts differ."""
-    wide = sum(unicodedata.east_asian_width(letter) in "WF" for letter in words)
     if mono:
-        return size * 0.61 * (len(words) + wide)
-    narrow = sum(letter in " .,:;|!'il()[]" for letter in words)
-    return size * (0.62 * (len(words) - narrow - wide) + 0.38 * narrow + 1.05 * wide)
+        return size * 0.61 * sum(_places(letter) for letter in words)
+    return size * (1.1 if bold else 1.0) * sum(_share(letter) for letter in words)
+
+
+def _places(letter: str) -> int:
+    """Return how many places a letter takes where all are as wide as each other."""
+    return 0 if unicodedata.combining(letter) else 2 if unicodedata.east_asian_width(letter) in "WF" else 1
+
+
+def _share(letter: str) -> float:
+    """Return the width of a letter as a share of the size: the widest of the usual fonts without serifs."""
+    places = _places(letter)
+    if places != 1:
+        return 1.05 * places / 2
+    if letter in " .,:;|!'`ijlIJft()[]{}r-/":
+        return 0.4
+    if letter in "mwMW@%…—":
+        return 1.0
+    if letter in "+−=<>~#×":
+        return 0.84
+    return 0.8 if letter.isupper() else 0.64
+
+
+def printed(number: str) -> str:
+    """Return a number with the minus of print instead of the hyphen of keyboards."""
+    return number.replace("-", "−")
 
 
 def shortened(words: str, most: int) -> str:

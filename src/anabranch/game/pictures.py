@@ -13,6 +13,7 @@ from anabranch.errors import GameError, UsageError
 from anabranch.game.words import CHANCE, OVER
 
 if TYPE_CHECKING:
+    from anabranch.game.game import Game
     from anabranch.game.state import State
 
 LONGEST_LINE = 40  # letters across of a text that stands for a board
@@ -33,6 +34,16 @@ def board_picture(state: State) -> Picture:
     return picture
 
 
+def player_name(game: Game, seat: int) -> str:
+    """Return what a player is called in pictures and tables."""
+    return f"player {seat}"
+
+
+def player_names(game: Game) -> list[str]:
+    """Return what all players are called, in the order of their seats."""
+    return [player_name(game, seat) for seat in range(game.players)]
+
+
 def situation(state: State) -> str:
     """Say who acts, in words."""
     turn = state.turn
@@ -42,7 +53,7 @@ def situation(state: State) -> str:
         return "chance decides"
     assert isinstance(turn, tuple)
     if len(turn) == 1:
-        return f"player {turn[0]} to move"
+        return f"{player_name(state.game, turn[0])} to move"
     return f"players {', '.join(map(str, turn[:-1]))} and {turn[-1]} choose at once"
 
 

@@ -11,6 +11,7 @@ import anabranch as ab
 from anabranch.draw.pieces import card_table
 from anabranch.errors import UnknownNameError
 from anabranch.game.parameters import whole
+from anabranch.game.pictures import player_names
 
 ASCENDING, DESCENDING, RANDOM = 0, 1, 2
 ORDERS = {"ascending": ASCENDING, "descending": DESCENDING, "random": RANDOM}
@@ -165,7 +166,8 @@ class Goofspiel(ab.CompiledGame):
     def svg(self, state: ab.State) -> str:
         """Draw the prizes and each player's cards and points."""
         hands = [_cards(hand) for hand in state.hands.tolist()]
-        return card_table(hands, state.points.tolist(), int(state.prize), _cards(int(state.deck)), self.cards)
+        points, to_come = state.points.tolist(), _cards(int(state.deck))
+        return card_table(player_names(self), hands, points, int(state.prize), to_come, self.cards)
 
     def action_name(self, action: int) -> str:
         return str(action + 1)

@@ -9,6 +9,7 @@ import numpy as np
 import anabranch as ab
 from anabranch.draw.pieces import race
 from anabranch.game.parameters import whole
+from anabranch.game.pictures import player_names
 
 ROLL, HOLD = 0, 1
 
@@ -106,7 +107,8 @@ class Pig(ab.CompiledGame):
     def svg(self, state: ab.State) -> str:
         """Draw the race to the target; what is at stake is paler."""
         mover = None if state.over else int(state.mover)
-        return race(state.scores.tolist(), int(state.pot), self.target, mover, rolling=bool(state.rolling))
+        scores, pot = state.scores.tolist(), int(state.pot)
+        return race(player_names(self), scores, pot, self.target, mover, rolling=bool(state.rolling))
 
     def action_name(self, action: int) -> str:
         return ("roll", "hold")[action]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from anabranch.draw.palette import EDGE, FAINT, INK, SOFT, WASH, ink_on, player_colour
 from anabranch.draw.picture import Picture
-from anabranch.draw.svg import circle, document, group, line, path, rect, text, text_width
+from anabranch.draw.svg import circle, document, group, line, path, printed, rect, text, text_width
 from anabranch.game.pictures import board_picture
 from anabranch.search.results.show.result_sheet import result_sheet
 from anabranch.search.results.show.sheet import Cell, Legend, Sheet, Table, above
@@ -80,7 +80,7 @@ def _chips(values: Sequence[tuple[str, Cell]], stones: Sequence[str], x: float, 
     """
     parts = []
     for seat, (whom, cell) in enumerate(values):
-        words = f"{whom}  {_true_minus(cell.lines[0])}"
+        words = f"{whom}  {printed(cell.lines[0])}"
         stone = stones[seat] if seat < len(stones) and stones[seat] != player_colour(seat) else None
         before = 24 if stone else 7
         width = before + text_width(words, SIZE) + 7
@@ -96,7 +96,7 @@ def _chips(values: Sequence[tuple[str, Cell]], stones: Sequence[str], x: float, 
 
 def _legend(legend: Legend, x: float, y: float) -> tuple[list[str], float]:
     """Draw each player's colours between the ends of the scale, and words; return the shapes and where they end."""
-    low, high = _true_minus(legend.low), _true_minus(legend.high)
+    low, high = printed(legend.low), printed(legend.high)
     parts = [text(x, y, low, size=11, fill=SOFT)]
     x += text_width(low, 11) + 5
     for ramp in legend.ramps:
@@ -114,7 +114,7 @@ def _table(table: Table) -> tuple[list[str], float, float, float]:
     widths: list[float] = []
     bars: list[float] = []
     for at, column in enumerate(table.columns):
-        inside = [text_width(words, SIZE) for row in table.rows for words in row[at].lines]
+        inside = [text_width(words, SIZE) for row in table.rows for words in _lines(row[at])]
         bar = BAR + 8 if any(row[at].share is not None for row in above(table)) else 0.0
         bars.append(bar)
         widths.append(max(text_width(column.title, SIZE), *inside, 24.0) + bar + 14 + APART * column.apart)
@@ -160,13 +160,17 @@ def _cell(cell: Cell, x: float, y: float, width: float, high: float, *, right: b
         parts.append(rect(end + 8, y + high / 2 - 4.5, BAR * max(0.0, min(1.0, cell.share)), 9, fill=EDGE, rx=3))
     place, anchor = (end, "end") if right else (x + 4, None)
     first = y + (high - LINE * (len(cell.lines) - 1)) / 2 + 4.5
-    for number, words in enumerate(cell.lines):
+    for number, words in enumerate(_lines(cell)):
         if words:
             size = SIZE if number == 0 else 11.5
-            shown = _true_minus(words)
             at = first + LINE * number
-            parts.append(text(place, at, shown, size=size, anchor=anchor, fill=fill, font_weight=weight))
+            parts.append(text(place, at, words, size=size, anchor=anchor, fill=fill, font_weight=weight))
     return parts
+
+
+def _lines(cell: Cell) -> tuple[str, ...]:
+    """Return what stands in a cell, as it is printed."""
+    return tuple(map(printed, cell.lines)) if cell.number else cell.lines
 
 
 def _fan(fan: Sequence[tuple[float, str]], x: float, y: float, end: float, first_row: float) -> list[str]:
@@ -180,8 +184,3 @@ def _fan(fan: Sequence[tuple[float, str]], x: float, y: float, end: float, first
         parts.append(path(*curve, stroke=INK, stroke_width=width + 1.6, opacity=0.25))
         parts.append(path(*curve, stroke=colour, stroke_width=width))
     return parts
-
-
-def _true_minus(words: str) -> str:
-    """Return a number with the minus of print instead of the hyphen of keyboards; other text stays."""
-    return words.replace("-", "−") if words.lstrip("+-")[:1].isdigit() else words

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from anabranch.draw.palette import blend
+from anabranch.game.pictures import player_name
 from anabranch.search.results.show.numbers import Scale, count, percent, signed, value_cell
 from anabranch.search.results.show.sheet import Cell, Column, Table
 from anabranch.search.results.views import Action, EdgeView
@@ -41,7 +42,7 @@ def joint_table(result: Result, seats: tuple[int, int], root: dict[Action, EdgeV
         values = [signed(worth[seat], 2) for seat in (seats[:1] if opposite else seats)]
         # Paler where less was tried: what a single visit found should not catch the eye.
         colour = blend(scale.colour(worth[one], one), max(0.2, (visits / busiest) ** 0.5))
-        return Cell((count(visits), " ".join(values)), colour=colour)
+        return Cell((count(visits), " ".join(values)), colour=colour, number=True)
 
     body = [
         [
@@ -57,15 +58,16 @@ def joint_table(result: Result, seats: tuple[int, int], root: dict[Action, EdgeV
         [Cell((title,)), *(margin[at] for margin in margins), *blank]
         for at, title in enumerate(("prior", "visits", "share", "value"))
     ]
-    worth = f"the value to player {one}" if opposite else "the values to both"  # short: terminals break at any letter
+    whose, rival = player_name(game, one), player_name(game, other)
+    worth = f"the value to {whose}" if opposite else "the values to both"  # short: terminals break at any letter
     return Table(
         [
-            Column(f"player {one}", right=False, seat=one),
+            Column(whose, right=False, seat=one),
             *(Column(name, seat=other) for name, _ in across),
             *(Column(title, seat=one, apart=title == "prior") for title in ("prior", "visits", "share", "value")),
         ],
         [*body, *foot],
-        title=f"rows are player {one}'s choices, columns player {other}'s; in a cell, visits and {worth}",
+        title=f"rows are {whose}'s choices, columns {rival}'s; in a cell, visits and {worth}",
         rules=[len(body)],
     )
 

@@ -97,4 +97,4 @@ def signed(value: float, digits: int = 3) -> str:
 def value_cell(value: float, seat: int, scale: Scale) -> Cell:
     """Return a value with its colour; one nobody knows is a dash without."""
     known = math.isfinite(value)
-    return Cell((signed(value),), colour=scale.colour(value, seat) if known else None)
+    return Cell((signed(value),), colour=scale.colour(value, seat) if known else None, number=True)

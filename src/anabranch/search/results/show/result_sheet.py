@@ -6,7 +6,8 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from anabranch.game.pictures import situation
+from anabranch.game.game import Game
+from anabranch.game.pictures import player_name, situation
 from anabranch.search.results.show.joint import joint_table
 from anabranch.search.results.show.lines import line_names, move_name, variation_names
 from anabranch.search.results.show.numbers import Scale, count, percent, signed, value_cell
@@ -45,22 +46,23 @@ def result_sheet(result: Result) -> Sheet:
     return Sheet(
         heading=f"{game.name}: {situation(state)}",
         summary=f"{plural(result.simulations, 'simulation')}, {plural(result.nodes, 'node')}",
-        values=[(f"player {seat}", value_cell(float(result.value[seat]), seat, scale)) for seat in shown],
+        values=[(player_name(game, seat), value_cell(float(result.value[seat]), seat, scale)) for seat in shown],
         tables=tables,
         fan=fan,
         line="" if len(seats) == 1 else " ".join(line_names(state, result.line, LONGEST_LINE)),
-        legend=_legend(game.players, len(seats), scale, bool(fan)) if tables else None,
+        legend=_legend(game, len(seats), scale, bool(fan)) if tables else None,
         notes=_notes(result, root),
     )
 
 
-def _legend(players: int, acting: int, scale: Scale, fan: bool) -> Legend:
+def _legend(game: Game, acting: int, scale: Scale, fan: bool) -> Legend:
     """Explain the colours of values: one rule, however many play."""
+    players = game.players
     words = "the better a value, the stronger" + ("" if players == 1 else " its player's colour")
     if acting == 2:
         words += "; joint choices: the colour of the player of the rows, paler where tried less"
     if fan:
-        words += "; curves: " + ("" if players == 1 else "player 0's colour, ") + "wider where likelier"
+        words += "; curves: " + ("" if players == 1 else f"{player_name(game, 0)}'s colour, ") + "wider where likelier"
     steps = [scale.low + (scale.high - scale.low) * (step + 0.5) / SHADES for step in range(SHADES)]
     ramps = [[scale.colour(value, seat) for value in steps] for seat in range(min(players, MOST_PLAYERS))]
     return Legend(words, signed(scale.low, 2), signed(scale.high, 2), ramps)
@@ -77,7 +79,7 @@ def choices_table(result: Result, seat: int, root: dict[Action, EdgeView], scale
     order = sorted(result.state.choices(seat), key=lambda action: (-result.policy[seat, action], action))
     shown = range(min(game.players, MOST_PLAYERS))
     columns = [Column("action", right=False, seat=seat), Column("prior"), Column("visits"), Column("share")]
-    columns += [Column(f"player {player}", seat=player) for player in shown]
+    columns += [Column(player_name(game, player), seat=player) for player in shown]
     rows = []
     for action in order[:MOST_ROWS]:
         edge = root.get(action)
@@ -106,7 +108,10 @@ def seat_table(result: Result, seat: int, scale: Scale) -> Table:
     """Return the choices of one of several players who act at once, with what each is worth to it."""
     game = result.state.game
     order = sorted(result.state.choices(seat), key=lambda action: (-result.policy[seat, action], action))
-    columns = [Column(f"player {seat}", right=False, seat=seat), *map(Column, ("prior", "visits", "share", "value"))]
+    columns = [
+        Column(player_name(game, seat), right=False, seat=seat),
+        *map(Column, ("prior", "visits", "share", "value")),
+    ]
     rows = [
         [
             Cell((game.move_name(result.state, seat, action),), strong=action == order[0]),
@@ -128,7 +133,7 @@ def together_table(result: Result, root: dict[Action, EdgeView], scale: Scale) -
     edges = sorted(root.values(), key=lambda edge: -edge.visits)
     total = sum(edge.visits for edge in edges)
     columns = [Column("together", right=False), Column("visits"), Column("share")]
-    columns += [Column(f"player {player}", seat=player) for player in shown]
+    columns += [Column(player_name(game, player), seat=player) for player in shown]
     rows = [
         [
             Cell((move_name(result.state, edge.action),)),
@@ -157,7 +162,7 @@ def outcomes_table(result: Result, root: dict[Action, EdgeView], scale: Scale) -
     kept, left = sorted(order[:MOST_ROWS]), order[MOST_ROWS:]
     shown = range(min(game.players, MOST_PLAYERS))
     columns = [Column("outcome", right=False), Column("chance"), Column("visits"), Column("share")]
-    columns += [Column(f"player {player}", seat=player) for player in shown]
+    columns += [Column(player_name(game, player), seat=player) for player in shown]
     rows, fan = [], []
     for outcome in kept:
         chance, visits, values = every[outcome]

@@ -8,12 +8,13 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True)
 class Cell:
-    """A cell of a table: its lines, a share to be drawn as a bar, the colour of a value."""
+    """A cell of a table: its lines, a share to be drawn as a bar, the colour of a value, whether it is a number."""
 
     lines: tuple[str, ...] = ("",)
     share: float | None = None
     colour: str | None = None
     strong: bool = False
+    number: bool = False
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import builtins
 import math
 import struct
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 from xml.etree import ElementTree
@@ -13,11 +14,12 @@ import pytest
 
 import anabranch as ab
 from anabranch.draw import png as png_module
-from anabranch.draw.boards import DISCS, EMPTY, lines_of
-from anabranch.draw.layers import layered
-from anabranch.draw.palette import PLAYERS, blend, ink_on, player_colour, value_colour
-from anabranch.draw.picture import text_picture
-from anabranch.draw.svg import clean, document, element, text
+from anabranch.draw.boards import DISCS, EMPTY, FELT, WOOD, lines_of
+from anabranch.draw.layers import Layout, layered
+from anabranch.draw.palette import PAPER, PLAYERS, blend, ink_on, player_colour, value_colour
+from anabranch.draw.picture import Picture, text_picture
+from anabranch.draw.pieces import payoff_table
+from anabranch.draw.svg import clean, document, element, text, text_width
 from anabranch.draw.words import wrapped
 from anabranch.errors import GameError, MissingExtraError, UsageError
 
@@ -116,6 +118,46 @@ def test_a_stone_is_drawn_for_every_stone():
     assert (fills.count(PLAYERS[0]), fills.count(PLAYERS[1])) == (first, second) == (5, 4)
 
 
+def test_stones_of_go_are_black_and_white_with_rims_that_are_seen():
+    """Whatever colours the players have; on wood, felt and paper, a stone or its rim has a contrast of 3."""
+    game: Any = ab.games.load("go", compiled=False, size=5)
+    state = played(game, 7)
+    stones = [part for part in parsed(game.svg(state)).iter(f"{SVG}circle") if part.get("fill")]
+    assert {(part.get("fill"), part.get("stroke")) for part in stones} == set(DISCS)
+    assert [min(luminance(DISCS[0][0]), 0.02), luminance(DISCS[1][0])] == [luminance(DISCS[0][0]), 1.0]
+    assert Picture(game.svg(state)).stones == tuple(fill for fill, _ in DISCS)
+    for ground in (WOOD, FELT, PAPER):
+        for fill, rim in DISCS:
+            assert max(contrast(ground, fill), contrast(ground, rim)) > 3
+
+
+def test_a_table_of_payoffs_has_the_colour_of_the_one_it_is_good_for():
+    """Opposite players share a scale; others have one each, of their own colour alone."""
+
+    def fills(pairs: Sequence[tuple[float, float]]) -> list[str]:
+        drawn = parsed(payoff_table(["a"], [str(n) for n in range(len(pairs))], [pairs], ""))
+        return [part.get("fill", "") for part in drawn.iter(f"{SVG}rect")][1:]
+
+    assert fills([(1, -1), (-1, 1)]) == [value_colour(0.75)] * 2 + [value_colour(-0.75)] * 2
+    assert fills([(10, 0), (0, 10), (5, 5)])[4:] == [value_colour(0.0)] * 2
+    dilemma = fills([(3, 3), (0, 5), (5, 0), (1, 1)])
+    for seat in (0, 1):
+        shares = [0.6, seat * 1.0, 1.0 - seat, 0.2]
+        assert dilemma[seat::2] == [blend(player_colour(seat), 0.75 * share) for share in shares]
+
+
+def test_a_table_of_payoffs_prints_its_minus():
+    said = words_of(payoff_table(["a-b"], ["c-d"], [[(-1, 1)]], "round 1-2"))
+    assert {"a-b", "c-d", "−1", "1-2"} <= set(said.split())
+
+
+def test_no_letter_is_wider_than_it_is_taken_for():
+    """Widths of DejaVu Sans, the widest of the usual fonts, in thousandths of the size."""
+    widths = {"m": 974, "W": 989, "M": 863, "Q": 787, "0": 636, "+": 838, "−": 838, "g": 635, "r": 411, "%": 950}
+    for letter, width in widths.items():
+        assert text_width(letter * 10, 10) >= 0.97 * width / 10, letter
+
+
 def test_a_maze_shows_every_wall_mud_and_cheese():
     game: Any = ab.games.load("pyrat", compiled=False, preset="tiny", seed=3)
     svg = game.svg(game.start())
@@ -188,43 +230,69 @@ def luminance(colour: str) -> float:
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 
 
+def contrast(one: str, other: str) -> float:
+    """Return the ratio of WCAG 2, from 1 to 21."""
+    dark, light = sorted((luminance(one), luminance(other)))
+    return (light + 0.05) / (dark + 0.05)
+
+
 def test_text_can_be_read_on_every_colour():
     """WCAG asks for a contrast of 3 for large and of 4.5 for small text; black and white together reach 4.58."""
     for colour in [value_colour(share / 50) for share in range(-50, 51)] + [blend(one, 0.9) for one in PLAYERS]:
-        light, dark = sorted((luminance(colour), luminance(ink_on(colour))), reverse=True)
-        assert (light + 0.05) / (dark + 0.05) > 4.3, colour
+        assert contrast(colour, ink_on(colour)) > 4.3, colour
 
 
 # Layers
 
 
+def laid_out(nodes: int, links: Sequence[tuple[int, int]], *, loops: bool = False) -> Layout:
+    return layered(range(nodes), links, wide=100.0, labels=[30.0] * len(links), loops=loops)
+
+
 def test_layers_keep_parents_above_children_and_nodes_apart():
     links = [(0, 1), (0, 2), (1, 3), (2, 3), (0, 3), (3, 4), (2, 5), (1, 5)]
-    layout = layered(range(6), links)
-    assert not layout.back
-    for start, end in links:
-        assert layout.places[start][1] < layout.places[end][1]
-        assert len(layout.ways[start, end]) == layout.places[end][1] - layout.places[start][1] - 1
-    for layer in range(layout.layers):
+    layout = laid_out(6, links)
+    for (start, end), way in zip(links, layout.ways, strict=True):
+        upper, lower = layout.places[start][1], layout.places[end][1]
+        assert upper < lower
+        assert not way.back
+        assert [row for _, row in way.slots] == list(range(upper + 1, lower))
+        assert way.slots[way.label][1] % 2 == 1
+    for layer in range(0, layout.rows, 2):
         row = sorted(x for x, at in layout.places.values() if at == layer)
-        assert all(other - one >= 1 - 1e-9 for one, other in pairwise(row))
-    assert layout.places[3][1] == 2  # the longest way, not the shortest
+        assert all(other - one >= 100 - 1e-9 for one, other in pairwise(row))
+    assert layout.places[3][1] == 4  # the longest way, not the shortest
+
+
+@pytest.mark.parametrize("loops", [False, True])
+def test_every_edge_has_a_slot_of_its_own_in_every_row(loops):
+    """Also several between the same two nodes, back to an earlier one, and from a node to itself."""
+    links = [(0, 1), (0, 1), (0, 1), (1, 2), (0, 2), (0, 2), (2, 0), (2, 0), (1, 1), (1, 1), (2, 2)]
+    layout = laid_out(3, links, loops=loops)
+    layer = {node: row for node, (_, row) in layout.places.items()}
+    assert [way.back for way in layout.ways] == [layer[end] <= layer[start] for start, end in links]
+    slots = [(row, x, at == way.label) for way in layout.ways for at, (x, row) in enumerate(way.slots)]
+    taken = [(row, x, 40.0 if labelled else 12.0) for row, x, labelled in slots]
+    taken += [(row, x, 100.0) for x, row in layout.places.values()]
+    for (row, x, wide), (below, right, across) in pairwise(sorted(taken)):
+        assert row < below or right - x >= (wide + across) / 2 - 1e-9
+    assert all(wide / 2 <= x + 1e-9 and x + wide / 2 <= layout.width + 1e-9 for _, x, wide in taken)
 
 
 def test_layers_untangle_what_can_be_drawn_without_crossings():
     """0 has children 1, 2, 3; theirs are given in the opposite order, which crosses unless reordered."""
     links = [(0, 1), (0, 2), (0, 3), (1, 6), (2, 5), (3, 4)]
-    layout = layered(range(7), links)
+    layout = laid_out(7, links)
     upper = sorted((1, 2, 3), key=lambda node: layout.places[node][0])
     lower = sorted((4, 5, 6), key=lambda node: layout.places[node][0])
     assert [7 - node for node in upper] == lower
 
 
 def test_loops_are_told_apart():
-    assert layered([0, 1, 2], [(0, 1), (1, 2), (2, 0), (1, 1)]).back == {(2, 0), (1, 1)}
-    short = layered([0, 1, 2, 3], [(0, 1), (1, 2), (0, 3), (2, 3)], loops=True)
-    assert short.places[3][1] == 1
-    assert short.back == {(2, 3)}
+    assert [way.back for way in laid_out(3, [(0, 1), (1, 2), (2, 0), (1, 1)]).ways] == [False, False, True, True]
+    short = laid_out(4, [(0, 1), (1, 2), (0, 3), (2, 3)], loops=True)
+    assert short.places[3][1] == 2
+    assert [way.back for way in short.ways] == [False, False, False, True]
 
 
 # Files

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from anabranch.draw.palette import EDGE, FAINT, INK, PAPER, SOFT
-from anabranch.draw.svg import group, line, polygon, rect, text, text_width
+from anabranch.draw.palette import FAINT, SOFT
+from anabranch.draw.svg import group, line, printed, rect, text, text_width
+from anabranch.game.game import Game
+from anabranch.game.pictures import player_name
+from anabranch.search.results.show.graph_cards import shape
 from anabranch.search.results.show.graph_edges import OUTCOME, Curve, stroke
+from anabranch.search.results.show.graph_labels import Rewards, pays_opposite
 from anabranch.search.results.show.numbers import Spread, count, signed
 from anabranch.search.results.views import NodeView
 
@@ -19,15 +23,15 @@ LINES = {SOFT: "most visited choice", FAINT: "other choices", OUTCOME: "outcomes
 def legend(
     width: float,
     spread: Spread,
-    player: int,
     nodes: Sequence[NodeView],
     drawn: Sequence[Curve],
+    rewards: Rewards,
     total: int,
-    unnamed: int,
 ) -> tuple[str, float]:
     """Return the legend and its height; what does not fit into a row begins another one."""
     shown = {node.number for node in nodes}
-    items = [_scale(spread, player)]
+    game = nodes[0].state.game
+    items = [_scale(spread, game)]
     used = {stroke(curve) for curve in drawn}
     items += [_line(colour, words) for colour, words in LINES.items() if colour in used]
     items.append(_words("wider: more visits"))
@@ -39,8 +43,9 @@ def legend(
             items.append((group(group(shape(kind, 12, 12), x=5), label), 26 + text_width(name, 11)))
     if any(edge.child not in shown for node in nodes for edge in node.edges):
         items.append(_words("+3: children not drawn"))
-    if unnamed:
-        items.append(_words(f"{count(unnamed)} {'name' if unnamed == 1 else 'names'} left out for want of room"))
+    if rewards.any():
+        whom = player_name(game, spread.player) if pays_opposite(rewards) else "the players in their order"
+        items.append(_words(f"in bold on an edge: what it pays {whom}"))
     items.append(_words(f"{count(len(nodes))} of {count(total)} nodes"))
     parts = [line(MARGIN, 0, width - MARGIN, 0, stroke=FAINT)]
     x, y = MARGIN, 12.0
@@ -52,22 +57,10 @@ def legend(
     return "".join(parts), y + ROW + 4
 
 
-def shape(kind: str, wide: float, high: float) -> str:
-    """Draw an outline: rounded for decisions, pointed at the sides for chance, doubled for finished games."""
-    if kind == "chance":
-        tip = min(11.0, wide / 4)
-        corners = [(0.0, 0.0), (wide, 0.0), (wide + tip, high / 2), (wide, high), (0.0, high), (-tip, high / 2)]
-        return polygon(corners, fill=PAPER, stroke=SOFT, stroke_width=1.5, stroke_linejoin="round")
-    if kind == "over":
-        outer = rect(-3, -3, wide + 6, high + 6, fill=PAPER, stroke=INK, stroke_width=1.3)
-        return outer + rect(0, 0, wide, high, fill=PAPER, stroke=INK, stroke_width=1.3)
-    return rect(0, 0, wide, high, fill=PAPER, stroke=EDGE, stroke_width=1.5, rx=min(8.0, high / 3))
-
-
-def _scale(spread: Spread, player: int) -> tuple[str, float]:
+def _scale(spread: Spread, game: Game) -> tuple[str, float]:
     """Draw the colours of values between the words for their ends."""
-    words = f"value to player {player}"
-    low, high = (signed(end, 2).replace("-", "−") for end in (spread.low, spread.high))
+    words = f"value to {player_name(game, spread.player)}"
+    low, high = (printed(signed(end, 2)) for end in (spread.low, spread.high))
     x = text_width(words, 11) + 8
     parts = [text(0, 10, words, size=11, fill=SOFT), text(x, 10, low, size=11)]
     x += text_width(low, 11) + 5

@@ -7,22 +7,17 @@ from collections import Counter
 from collections.abc import Sequence
 
 from anabranch.draw.layers import layered
-from anabranch.draw.palette import SOFT, ink_on
 from anabranch.draw.picture import Picture
-from anabranch.draw.svg import MONO, document, group, rect, text, text_width
+from anabranch.draw.svg import document, group
 from anabranch.errors import UsageError
-from anabranch.game.pictures import board_picture
-from anabranch.search.results.show.graph_edges import Frame, curves, draw_edges
-from anabranch.search.results.show.graph_legend import MARGIN, legend, shape
-from anabranch.search.results.show.node_text import node_texts
-from anabranch.search.results.show.numbers import Spread, signed
+from anabranch.search.results.show.graph_cards import boards, card
+from anabranch.search.results.show.graph_edges import Frame, curves, draw_edges, room_below
+from anabranch.search.results.show.graph_labels import edge_labels, edge_rewards
+from anabranch.search.results.show.graph_legend import MARGIN, legend
+from anabranch.search.results.show.numbers import Spread
 from anabranch.search.results.views import EdgeView, NodeView, ReadableGraph
 
-AREA = 76.0 * 76.0  # of a board
-STRIP = 18.0  # below the board: value and visits
-ASIDE, BELOW = 34.0, 74.0  # room between nodes, between layers
-SMALL, PITCH = 11.0, 14.5  # letters of texts that stand for boards
-WIDEST_TEXT = 190.0
+ASIDE, BELOW = 34.0, 66.0  # room between nodes; the least between layers
 MOST, WIDEST = (20, 16, 12, 9, 7, 5, 4, 3), 1600.0  # nodes to draw if nobody says how many: as many as fit a page
 
 
@@ -46,46 +41,32 @@ def _drawn(graph: ReadableGraph, nodes: Sequence[NodeView], player: int) -> Pict
     game = nodes[0].state.game
     shown = {node.number for node in nodes}
     edges = [(node, edge) for node in nodes for edge in node.edges if edge.child in shown]
-    links = [(node.number, edge.child) for node, edge in edges if edge.child is not None]
-    layout = layered([node.number for node in nodes], links, loops=game.cycles is not None)
-    wide, high, boards = _boards(nodes)
-    frame = Frame(wide, high, ASIDE, BELOW)
-    values, visits = _values(nodes, edges, player), _visits(nodes, edges)
-    spread = Spread.of(game, player, [values[node.number] for node in nodes], opposite=_opposite(nodes, edges))
-    across, down = frame.corner((layout.width, layout.layers))
-    found, beyond = curves(edges, layout, frame, across - ASIDE)
-    corners = {node.number: frame.corner(layout.places[node.number]) for node in nodes}
-    lines, unnamed = draw_edges(found, [(*corner, wide, high) for corner in corners.values()])
+    rewards, pictures, visits = edge_rewards(edges, game.players), boards(nodes), _visits(nodes, edges)
+    values = [float(node.value[player]) for node in nodes if node.kind != "over"]
+    paid = [float(reward) for reward in rewards[:, player] if reward]
+    spread = Spread.of(game, player, [*values, *paid], total=_total(nodes, edges))
+    labels = edge_labels(edges, rewards, player, spread)
+    layout = layered(
+        [node.number for node in nodes],
+        [(node.number, edge.child) for node, edge in edges if edge.child is not None],
+        wide=pictures.wide + ASIDE,
+        labels=[label.width for label in labels],
+        loops=game.cycles is not None,
+    )
+    frame = Frame(pictures.wide, pictures.high, room_below(layout, edges, BELOW))
+    found = curves(edges, layout, frame)
     cards = []
-    for node, board in zip(nodes, boards, strict=True):
+    for at, node in enumerate(nodes):
+        x, row = layout.places[node.number]
         hidden = sum(edge.child not in shown for edge in node.edges)
-        parts = [
-            shape(node.kind, wide, high),
-            board,
-            *_strip(values[node.number], visits[node.number], wide, high, spread),
-        ]
-        if node.kind == "over":
-            parts.append(text(wide / 2, high + 16, "over", size=10, anchor="middle", fill=SOFT))
-        elif hidden:
-            parts.append(text(wide - 2, high + 14, f"+{hidden}", size=10, anchor="end", fill=SOFT))
-        x, y = corners[node.number]
-        cards.append(group(*parts, x=x, y=y, class_="node", data_number=node.number, data_kind=node.kind))
-    width = max(across - ASIDE + beyond + 2 * MARGIN, 600.0)
-    left = (width - beyond - (across - ASIDE)) / 2
-    height = MARGIN + down - BELOW + 30
-    words, below = legend(width, spread, player, nodes, found, len(graph), unnamed)
-    body = group(*lines, *cards, x=left, y=MARGIN)
+        inside = card(node, at, pictures, spread, visits[node.number], hidden)
+        corner = {"x": x - pictures.wide / 2, "y": frame.top(row)}
+        cards.append(group(inside, **corner, class_="node", data_number=node.number, data_kind=node.kind))
+    width = max(layout.width - ASIDE + 2 * MARGIN, 600.0)
+    height = MARGIN + frame.bottom(layout.rows - 1) + 18
+    words, below = legend(width, spread, nodes, found, rewards, len(graph))
+    body = group(*draw_edges(found, labels), *cards, x=(width - layout.width) / 2, y=MARGIN)
     return Picture(document(width, height + below, body, group(words, y=height), fluid=True))
-
-
-def _values(nodes: Sequence[NodeView], edges: Sequence[tuple[NodeView, EdgeView]], player: int) -> dict[int, float]:
-    """Return what each node is worth to a player; a finished game, which has nothing to come, what led to it paid."""
-    values = {node.number: float(node.value[player]) for node in nodes}
-    over = {node.number for node in nodes if node.kind == "over"}
-    for _, edge in sorted(edges, key=lambda pair: pair[1].visits):  # the most visited way in has the last word
-        if edge.child is not None and edge.child in over:
-            values[edge.child] = float(edge.value[player])
-    return values
 
 
 def _visits(nodes: Sequence[NodeView], edges: Sequence[tuple[NodeView, EdgeView]]) -> dict[int, int]:
@@ -98,10 +79,12 @@ def _visits(nodes: Sequence[NodeView], edges: Sequence[tuple[NodeView, EdgeView]
     return visits | {node.number: into[node.number] for node in nodes if node.kind == "over" and into[node.number]}
 
 
-def _opposite(nodes: Sequence[NodeView], edges: Sequence[tuple[NodeView, EdgeView]]) -> bool:
-    """Whether what one of two players wins the other one loses, as far as it can be seen here."""
-    seen = [node.value for node in nodes] + [edge.value for _, edge in edges if edge.visits]
-    return all(len(value) == 2 and abs(float(value.sum())) < 1e-9 for value in seen)
+def _total(nodes: Sequence[NodeView], edges: Sequence[tuple[NodeView, EdgeView]]) -> float | None:
+    """Return what two players are worth together, if it is the same wherever it can be seen: then they are opposite."""
+    seen = [node.value for node in nodes if node.kind != "over"] + [edge.value for _, edge in edges if edge.visits]
+    sums = [float(value.sum()) for value in seen] or [0.0]
+    same = nodes[0].state.game.players == 2 and max(sums) - min(sums) < 1e-9
+    return sums[0] if same else None
 
 
 def chosen(graph: ReadableGraph, depth: int, most: int) -> list[NodeView]:
@@ -121,52 +104,3 @@ def chosen(graph: ReadableGraph, depth: int, most: int) -> list[NodeView]:
                 visits[edge.child] += edge.visits
                 heapq.heappush(waiting, (-visits[edge.child], edge.child))
     return list(found.values())
-
-
-def _boards(nodes: Sequence[NodeView]) -> tuple[float, float, list[str]]:
-    """Return width and height of all cards, and what is drawn in each: the board or, where there is none, words."""
-    states = [node.state for node in nodes]
-    if states[0].game.svg(states[0]) is not None:
-        pictures = [board_picture(state) for state in states]
-        # Boards of any shape take about the same area.
-        ratio = max(0.6, min(4.0, pictures[0].board[2] / pictures[0].board[3]))
-        wide = max(76.0, (AREA * ratio) ** 0.5)
-        tall = wide / ratio
-        return wide + 8, tall + 8 + STRIP, [one.inside(4, 4, wide, tall, only_board=True) for one in pictures]
-    texts = node_texts(states)
-    widest = max(text_width(row, SMALL, mono=True) for lines in texts for row in lines)
-    scale = min(1.0, WIDEST_TEXT / widest) if widest else 1.0
-    wide = max(widest * scale + 16, 84.0)
-    size, pitch = SMALL * scale, PITCH * scale
-    tall = max(map(len, texts)) * pitch + 12
-    cards = []
-    for lines in texts:
-        left = (wide - max(text_width(row, size, mono=True) for row in lines)) / 2
-        top = 4 + (tall - len(lines) * pitch) / 2 + size
-        rows = [
-            text(left, top + at * pitch, row, size=size, font_family=MONO)
-            for at, row in enumerate(lines)
-            if row.strip()
-        ]
-        cards.append(group(*rows))
-    return wide, tall + 8 + STRIP, cards
-
-
-def _strip(value: float, visits: int, wide: float, high: float, spread: Spread) -> list[str]:
-    """Draw a node's value and visits in the colour of the value."""
-    colour = spread.colour(value)
-    ink, base = ink_on(colour), high - 7
-    return [
-        rect(3, high - STRIP - 2, wide - 6, STRIP - 1, fill=colour, rx=4),
-        text(8, base, signed(value, 2).replace("-", "−"), size=11, fill=ink, font_weight=700),
-        text(wide - 8, base, _short(visits), size=11, anchor="end", fill=ink),
-    ]
-
-
-def _short(number: int) -> str:
-    """Return a count in at most five characters."""
-    for size, letter in ((10**9, "G"), (10**6, "M"), (10**4, "k")):
-        if number >= size:
-            unit = 1000 if letter == "k" else size
-            return f"{number / unit:.3g}{letter}"
-    return str(number)

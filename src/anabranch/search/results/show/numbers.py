@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from anabranch.draw.palette import SOFT, blend, player_colour
+from anabranch.draw.palette import blend, player_colour
 from anabranch.game.game import Game
 from anabranch.search.results.show.sheet import Cell
 
@@ -43,36 +43,41 @@ class Scale:
 
 @dataclass(frozen=True)
 class Spread:
-    """The colours of one player's values in a graph: its own for good ones, pale between, another for bad ones."""
+    """The colours of one player's values in a graph: the better, the stronger its own.
+
+    Where two players are opposite, values below the middle have the other one's colour.
+    """
 
     low: float
     high: float
-    good: str
-    bad: str
+    player: int
+    rival: int | None
 
     @classmethod
-    def of(cls, game: Game, player: int, values: Iterable[float], *, opposite: bool) -> Spread:
-        """Take 0 as the middle where players are opposite, else the middle of the values drawn.
+    def of(cls, game: Game, player: int, values: Iterable[float], *, total: float | None) -> Spread:
+        """Take the values drawn, or around the middle all the game may pay where players are opposite.
 
-        Where players are opposite and only the end pays, the ends are what the game declares.
+        They are if they are worth the same `total` together everywhere. What the game declares counts where only the
+        end pays.
         """
-        seen = [value for value in values if math.isfinite(value)] or [0.0]
-        low, high = min(seen), max(seen)
-        if opposite:
-            declared = () if game.rewards_along else game.returns
-            reach = max(abs(float(value)) for value in (low, high, *declared))
-            low, high = -reach, reach
-        rival = player_colour(1 - player) if game.players <= 2 else SOFT
-        return cls(low, high, player_colour(player), rival)
+        seen = [value for value in values if math.isfinite(value)]
+        low, high = min(seen, default=0.0), max(seen, default=0.0)
+        if total is None:
+            return cls(low, high, player, None)
+        declared = () if game.rewards_along else game.returns
+        reach = max(abs(float(value) - total / 2) for value in (low, high, *declared))
+        return cls(total / 2 - reach, total / 2 + reach, player, 1 - player)
 
     def colour(self, value: float) -> str:
         """Return the colour of a value; one nobody knows is pale."""
-        reach = (self.high - self.low) / 2
-        if not math.isfinite(value) or reach <= 0:
-            return blend(self.good, 0.0)
-        share = (value - (self.low + self.high) / 2) / reach
+        good, reach = player_colour(self.player), (self.high - self.low) / 2
+        if not math.isfinite(value):
+            return blend(good, 0.0)
+        share = 0.0 if reach <= 0 else max(-1.0, min(1.0, (value - (self.low + self.high) / 2) / reach))
+        if self.rival is None:
+            return blend(good, 0.9 * (share + 1) / 2)
         # A power below 1 lets small leads be seen.
-        return blend(self.good if share > 0 else self.bad, min(1.0, abs(share)) ** 0.8)
+        return blend(good if share > 0 else player_colour(self.rival), abs(share) ** 0.8)
 
 
 def count(number: int) -> str:
@@ -92,6 +97,13 @@ def signed(value: float, digits: int = 3) -> str:
     digits = digits if abs(value) < 100 else 1
     rounded = round(value, digits) + 0.0  # no −0
     return f"{rounded:+.{digits}f}" if rounded else f"{0:.{digits}f}"
+
+
+def reward(value: float) -> str:
+    """Return what a move pays, with its sign; two digits after the point, or the first that is not zero."""
+    if not value:
+        return "0"
+    return f"{value:+.1g}" if abs(value) < 0.005 else f"{value:+.2f}".rstrip("0").rstrip(".")
 
 
 def value_cell(value: float, seat: int, scale: Scale) -> Cell:

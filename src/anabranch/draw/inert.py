@@ -32,17 +32,17 @@ _SVG, _XLINK, _XML = (
     "{http://www.w3.org/1999/xlink}",
     "{http://www.w3.org/XML/1998/namespace}",
 )
+_OF_PAGES = ("{http://www.w3.org/1999/xhtml}", "{http://www.w3.org/1998/Math/MathML}")
 
 # Elements. None that runs, moves or fetches: no script, foreignObject, a, animate, set, feImage, …
 _TEXT = _words("text tspan textPath title desc style")  # what text belongs in
-_WORDS_ONLY = _words("title desc style")  # a page's parser reads elements in them by other rules
+_NOTES = _words("title desc")  # a page's parser reads elements in them by other rules: their words stay alone
 _ELEMENTS = _TEXT | _words(
     "circle ellipse line path polygon polyline rect image use svg g defs symbol clipPath mask marker pattern "
     "linearGradient radialGradient stop filter feBlend feColorMatrix feComponentTransfer feComposite feDropShadow "
     "feFlood feFuncA feFuncB feFuncG feFuncR feGaussianBlur feMerge feMergeNode feMorphology feOffset feTile "
     "feTurbulence"
 )
-_LEFT_OUT = "metadata"  # notes of the program that drew it
 _REFER = _words("use image textPath linearGradient radialGradient pattern filter")  # have an href
 
 # Attributes. Those of the first list may stand in styles too.
@@ -136,20 +136,23 @@ class _Writer:
 
     def _element(self, part: ElementTree.Element) -> Iterator[str]:
         name = _name(part)
-        if name in _WORDS_ONLY and len(part):
-            raise UsageError(f"elements inside <{name}>")
         yield f"<{name}{self._attributes(part, name)}"
-        inside = [*self._inside(part, name)]
-        yield f">{''.join(inside)}</{name}>" if inside else "/>"
+        inside = "".join(self._inside(part, name))
+        yield f">{inside}</{name}>" if inside else "/>"
 
     def _inside(self, part: ElementTree.Element, name: str) -> Iterator[str]:
         if name == "style":
+            if len(part):
+                raise UsageError("elements inside <style>")
             yield clean(self._rules(part.text or ""))
+            return
+        if name in _NOTES:
+            yield clean("".join(part.itertext()))
             return
         if name in _TEXT and part.text:
             yield clean(part.text)
         for child in part:
-            if _local(child.tag) != _LEFT_OUT:
+            if not _left_out(child):
                 yield from self._element(child)
             if name in _TEXT and child.tail:
                 yield clean(child.tail)
@@ -166,7 +169,7 @@ class _Writer:
                 told[_OF_XML[key]] = _checked(value, f"{_OF_XML[key]} of <{name}>")
             elif key == f"{_XLINK}href":
                 told["xlink:href"] = self._address(value, name)
-            elif not key.startswith("{"):
+            elif not _note(key):
                 told[key] = self._attribute(name, key, value)
         if part is self._root and self._styled:
             told["class"] = " ".join([self._mark, *filter(None, [told.get("class")])])
@@ -262,6 +265,16 @@ class _Writer:
                 look(shown, repeats + 1)
 
         look(self._root, 0)
+
+
+def _left_out(part: ElementTree.Element) -> bool:
+    """Whether an element is a note of the program that drew it: metadata, or of a namespace that nobody draws."""
+    return _local(part.tag) == "metadata" or (part.tag.startswith("{") and not part.tag.startswith((_SVG, *_OF_PAGES)))
+
+
+def _note(key: str) -> bool:
+    """Whether an attribute is a note for programs: of a namespace of its own, or an unknown data-… or aria-…."""
+    return key.startswith("{") or (key.startswith(("data-", "aria-")) and key not in _ATTRIBUTES | _SAYS)
 
 
 def _name(part: ElementTree.Element) -> str:

@@ -18,6 +18,7 @@ import anabranch as ab
 
 FOLDER = Path(__file__).parent / "pictures"
 LARGEST = 150_000  # bytes of a picture
+PAST = {"loops_before"}  # how something was drawn once; nothing draws it any more
 #: A position worth looking at, for every game that has a board: options, and moves from the start.
 POSITIONS: dict[str, tuple[dict[str, Any], str]] = {
     "connect_four": ({}, "d d e e f c c c"),
@@ -69,7 +70,9 @@ def pictures() -> Iterator[tuple[str, ab.Picture]]:
     yield "eight_nodes_tree", eight_nodes(merge=False)
     small = ab.games.load("random_game", seed=3, layers=3, width=3)
     yield "random_game", ab.search(small.start(), simulations=200).graph.picture()
-    yield from tutorial()
+    yield "loops", loops()
+    yield from saved_by("tutorial.md")
+    yield from saved_by("pictures.md")
 
 
 def eight_nodes(merge: bool) -> ab.Picture:
@@ -86,12 +89,22 @@ def eight_nodes(merge: bool) -> ab.Picture:
     return picture
 
 
-def tutorial() -> list[tuple[str, ab.Picture]]:
-    """Return the pictures that the tutorial's own code saves."""
-    page = (FOLDER.parent / "tutorial.md").read_text(encoding="utf-8")
+def loops() -> ab.Picture:
+    """Return a graph with loops and several edges between two nodes; loops_before.svg is how it once was drawn."""
+    game = ab.games.load(
+        "random_game", seed=5, layers=4, width=3, choices=4, loops=0.4, cycles="bootstrap", rewards_along=False
+    )
+    graph: Any = ab.search(game.start(), simulations=120, evaluator=ab.Hashing()).graph
+    picture: ab.Picture = graph.picture(depth=6, most=14)
+    return picture
+
+
+def saved_by(name: str) -> list[tuple[str, ab.Picture]]:
+    """Return the pictures that a page's own code saves."""
+    page = (FOLDER.parent / name).read_text(encoding="utf-8")
     blocks = re.findall(r"^```python\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
     last = max(number for number, block in enumerate(blocks) if ".save(" in block)
-    namespace: dict[str, Any] = {"__name__": "tutorial"}
+    namespace: dict[str, Any] = {"__name__": "page"}
     with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
         with contextlib.redirect_stdout(io.StringIO()):
             for block in blocks[: last + 1]:

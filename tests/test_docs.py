@@ -216,7 +216,8 @@ def test_pictures_say_what_the_code_draws():
         return ["".join(element.itertext()) for element in ElementTree.fromstring(svg).iter() if "text" in element.tag]
 
     drawn = {f"{name}.svg": words(picture.svg) for name, picture in script["pictures"]()}
-    kept = {path.name: words(path.read_text(encoding="utf-8")) for path in (DOCS / "pictures").iterdir()}
+    files = [path for path in (DOCS / "pictures").iterdir() if path.stem not in script["PAST"]]
+    kept = {path.name: words(path.read_text(encoding="utf-8")) for path in files}
     assert kept == drawn, "make pictures draws them anew"
 
 

@@ -159,6 +159,23 @@ def test_edges_between_the_same_two_nodes_lie_apart():
     assert all(after - before > 20 for before, after in pairwise(middles))
 
 
+def test_of_many_edges_between_two_nodes_the_most_visited_are_drawn():
+    graph = searched("matrix", payoffs=np.eye(5), simulations=400)
+    picture = graph.picture()
+    lies_well(graph)
+    visits = sorted((edge.visits for edge in graph.node(0).edges), reverse=True)
+    assert len(visits) > 12
+    game, state = graph.node(0).state.game, graph.node(0).state
+    said = {words for _, words in measured(picture).labels}
+    for edge in graph.node(0).edges:
+        name = "(" + " ".join(game.move_name(state, seat, one) for seat, one in enumerate(edge.action)) + ")"
+        if edge.visits > visits[8]:
+            assert any(words.startswith(name) for words in said)
+    assert len(said) == 8
+    assert f"+{len(visits) - 8}" in words_of(picture.svg)
+    assert picture.width <= 1600
+
+
 def test_long_edges_go_around_the_cards_on_their_way():
     graph = searched("take_away", stones=12, simulations=200)
     drawn = lies_well(graph, depth=9, most=30)

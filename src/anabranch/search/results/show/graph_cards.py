@@ -62,7 +62,7 @@ def boards(nodes: Sequence[NodeView]) -> Boards:
 
 
 def card(node: NodeView, at: int, shown: Boards, spread: Spread, visits: int, hidden: int) -> str:
-    """Draw a node at the origin, with the board numbered `at` and how many of its children are `hidden`."""
+    """Draw a node at the origin, with the board numbered `at` and how many of its edges are `hidden`."""
     return "".join(
         [
             shape(node.kind, shown.wide, shown.high),
@@ -86,7 +86,7 @@ def shape(kind: str, wide: float, high: float) -> str:
 
 
 def _head(node: NodeView, shown: Boards, hidden: int) -> list[str]:
-    """Draw who moves, each with a dot like its stones, and at the right how many children are not drawn."""
+    """Draw who moves, each with a dot like its stones, and at the right how many edges are not drawn."""
     turn, game = node.state.turn, node.state.game
     seats = turn if isinstance(turn, tuple) else ()
     parts, x = [], 8.0

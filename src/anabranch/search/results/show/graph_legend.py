@@ -29,7 +29,6 @@ def legend(
     total: int,
 ) -> tuple[str, float]:
     """Return the legend and its height; what does not fit into a row begins another one."""
-    shown = {node.number for node in nodes}
     game = nodes[0].state.game
     items = [_scale(spread, game)]
     used = {stroke(curve) for curve in drawn}
@@ -41,8 +40,8 @@ def legend(
         if any(node.kind == kind for node in nodes):
             label = text(26, 10, name, size=11, fill=SOFT)
             items.append((group(group(shape(kind, 12, 12), x=5), label), 26 + text_width(name, 11)))
-    if any(edge.child not in shown for node in nodes for edge in node.edges):
-        items.append(_words("+3: children not drawn"))
+    if len(drawn) < sum(len(node.edges) for node in nodes):
+        items.append(_words("+3: edges not drawn"))
     if rewards.any():
         whom = player_name(game, spread.player) if pays_opposite(rewards) else "the players in their order"
         items.append(_words(f"in bold on an edge: what it pays {whom}"))

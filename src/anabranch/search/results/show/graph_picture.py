@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import heapq
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from anabranch.draw.layers import layered
 from anabranch.draw.picture import Picture
@@ -18,6 +18,7 @@ from anabranch.search.results.show.numbers import Spread
 from anabranch.search.results.views import EdgeView, NodeView, ReadableGraph
 
 ASIDE, BELOW = 34.0, 66.0  # room between nodes; the least between layers
+PARALLEL = 8  # edges from one node to another; with more a picture is all names
 MOST, WIDEST = (20, 16, 12, 9, 7, 5, 4, 3), 1600.0  # nodes to draw if nobody says how many: as many as fit a page
 
 
@@ -40,7 +41,8 @@ def _drawn(graph: ReadableGraph, nodes: Sequence[NodeView], player: int) -> Pict
     """Draw some nodes, the first of which is the root."""
     game = nodes[0].state.game
     shown = {node.number for node in nodes}
-    edges = [(node, edge) for node in nodes for edge in node.edges if edge.child in shown]
+    edges = [(node, edge) for node in nodes for edge in _shown_edges(node, shown)]
+    kept = Counter(node.number for node, _ in edges)
     rewards, pictures, visits = edge_rewards(edges, game.players), boards(nodes), _visits(nodes, edges)
     values = [float(node.value[player]) for node in nodes if node.kind != "over"]
     paid = [float(reward) for reward in rewards[:, player] if reward]
@@ -58,7 +60,7 @@ def _drawn(graph: ReadableGraph, nodes: Sequence[NodeView], player: int) -> Pict
     cards = []
     for at, node in enumerate(nodes):
         x, row = layout.places[node.number]
-        hidden = sum(edge.child not in shown for edge in node.edges)
+        hidden = len(node.edges) - kept[node.number]
         inside = card(node, at, pictures, spread, visits[node.number], hidden)
         corner = {"x": x - pictures.wide / 2, "y": frame.top(row)}
         cards.append(group(inside, **corner, class_="node", data_number=node.number, data_kind=node.kind))
@@ -67,6 +69,17 @@ def _drawn(graph: ReadableGraph, nodes: Sequence[NodeView], player: int) -> Pict
     words, below = legend(width, spread, nodes, found, rewards, len(graph))
     body = group(*draw_edges(found, labels), *cards, x=(width - layout.width) / 2, y=MARGIN)
     return Picture(document(width, height + below, body, group(words, y=height), fluid=True))
+
+
+def _shown_edges(node: NodeView, shown: Collection[int]) -> list[EdgeView]:
+    """Return the edges to nodes that are drawn; of many to one of them the most visited, in the node's order."""
+    drawn: Counter[int] = Counter()
+    kept = set()
+    for at, edge in sorted(enumerate(node.edges), key=lambda pair: -pair[1].visits):
+        if edge.child in shown and drawn[edge.child] < PARALLEL:
+            drawn[edge.child] += 1
+            kept.add(at)
+    return [edge for at, edge in enumerate(node.edges) if at in kept]
 
 
 def _visits(nodes: Sequence[NodeView], edges: Sequence[tuple[NodeView, EdgeView]]) -> dict[int, int]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import math
+import re
 import struct
 from collections.abc import Sequence
 from itertools import pairwise
@@ -319,6 +320,21 @@ def test_png_shows_the_text():
     """Without a font no text would be drawn, and nobody told; a picture with words differs from one without."""
     with_words, without = (document(60, 20, text(2, 15, words)) for words in ("words", " "))
     assert png_module.png(with_words) != png_module.png(without)
+
+
+@pytest.mark.parametrize(
+    ("fonts", "instead", "chosen"),
+    [({"Arial", "Serif"}, "Serif", "Arial"), ({"Serif"}, "Serif", "Helvetica"), (set(), None, None)],
+)
+def test_a_png_has_a_font_that_there_is(fonts, instead, chosen, monkeypatch):
+    """A renderer does not say which fonts it has: it takes another one, and letters without serifs got some."""
+
+    def render(svg, scale, sans, mono):
+        wanted = re.search('font-family="([^"]*)"', svg)
+        return b"" if wanted is None or not fonts else (wanted[1] if wanted[1] in fonts else instead).encode()
+
+    monkeypatch.setattr(png_module, "_renderer", lambda: render)
+    assert png_module._installed.__wrapped__(("Helvetica", "Arial")) == chosen
 
 
 def test_a_missing_extra_is_named(monkeypatch, tmp_path):

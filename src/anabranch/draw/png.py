@@ -44,11 +44,18 @@ def _renderer() -> Callable[[str, float, str, str], bytes]:
 
 @cache
 def _installed(families: Sequence[str]) -> str | None:
-    """Return the first family that draws anything: resvg leaves text out, without a word, if it has no font."""
+    """Return the first family that there is, the first of all if there is another font instead, None without any.
+
+    resvg does not say: it draws what it has instead, or leaves text out.
+    """
     render = _renderer()
-    sheet = '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9">{}</svg>'
-    blank = render(sheet.format("<g/>"), 1.0, "", "")
+    sheet = '<svg xmlns="http://www.w3.org/2000/svg" width="40" height="14">{}</svg>'
+
+    def drawn(family: str) -> bytes:
+        return render(sheet.format(f'<text x="1" y="11" font-family="{family}">Mil1</text>'), 1.0, "", "")
+
+    instead = drawn("no font of this name")
     for family in families:
-        if render(sheet.format(f'<text x="1" y="8" font-family="{family}">M</text>'), 1.0, "", "") != blank:
+        if drawn(family) != instead:
             return family
-    return None
+    return families[0] if instead != render(sheet.format("<g/>"), 1.0, "", "") else None

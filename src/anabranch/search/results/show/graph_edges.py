@@ -140,7 +140,7 @@ def _stretches(start: Point, way: Way, end: Point, frame: Frame) -> list[Stretch
         x, row = way.slots[0]
         turn = TURN if start[0] <= end[0] else -TURN
         one, other = (x - turn, frame.top(row)), (x + turn, frame.top(row))
-        low = frame.bottom(row) + HIGH / 6  # a curve goes three quarters of the way to where it is bent
+        low = frame.top(row) + 0.75 * HIGH  # a curve goes three quarters of the way to where it is bent
         return [_bent(start, one), (one, (one[0], low), (other[0], low), other), _bent(other, end)]
     down = start[1] < end[1]
     stops = [start]

@@ -14,6 +14,7 @@ from tests.test_draw import SVG, parsed, words_of
 import anabranch as ab
 from anabranch.draw.boards import DISCS
 from anabranch.draw.palette import WASH, blend, player_colour
+from anabranch.game.pictures import player_name
 from anabranch.search.results.show import graph_edges
 from anabranch.search.results.show.numbers import Spread, reward
 
@@ -192,13 +193,13 @@ def cards_of(picture: ab.Picture) -> dict[int, ElementTree.Element]:
 def test_every_card_says_who_moves_in_the_players_colour():
     graph = searched("take_away", stones=6)
     for number, part in cards_of(graph.picture(depth=6, most=20)).items():
-        turn = graph.node(number).state.turn
+        turn, game = graph.node(number).state.turn, graph.node(number).state.game
         said = {text.text: text.get("fill") for text in part.iter(f"{SVG}text")}
         if turn == ab.OVER:
             assert "over" in said
         else:
             (seat,) = turn
-            assert said[f"player {seat}"] == player_colour(seat)
+            assert said[player_name(game, seat)] == player_colour(seat)
             assert part.find(f"{SVG}circle").get("fill") == player_colour(seat)  # type: ignore[union-attr]
 
 
@@ -229,7 +230,7 @@ def test_what_a_game_over_paid_stands_on_the_edge_and_the_state_is_worth_nothing
     said = [words for _, words in measured(picture).labels]
     assert set(paid) == {1.0}
     assert sum(words.endswith("+1") for words in said) == len(paid) > 2
-    assert "what it pays player 0" in words_of(picture.svg)
+    assert f"what it pays {player_name(graph.node(0).state.game, 0)}" in words_of(picture.svg)
 
 
 def test_edges_show_what_they_pay_everybody_where_one_number_does_not_say_it():

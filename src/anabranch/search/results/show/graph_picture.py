@@ -76,7 +76,7 @@ def _shown_edges(node: NodeView, shown: Collection[int]) -> list[EdgeView]:
     drawn: Counter[int] = Counter()
     kept = set()
     for at, edge in sorted(enumerate(node.edges), key=lambda pair: -pair[1].visits):
-        if edge.child in shown and drawn[edge.child] < PARALLEL:
+        if edge.child is not None and edge.child in shown and drawn[edge.child] < PARALLEL:
             drawn[edge.child] += 1
             kept.add(at)
     return [edge for at, edge in enumerate(node.edges) if at in kept]

@@ -68,8 +68,8 @@ class ObjectRules : public PythonRules {
   // A whole rollout, as RolloutFunction says. What Python raises, and what only the rules can break, is thrown as a Failure:
   // unlike compiled code it must not be called again to find out where.
   static Status rollout(std::int64_t* result, void**, const void* self, void* state, std::uint64_t* random, std::int32_t max_depth,
-                        double discount, std::int32_t* ids, std::int32_t* joint, std::int32_t* outcomes, double* chances,
-                        double* rewards, double* totals) {
+                        std::int32_t greedy, std::int32_t own, double discount, std::int32_t* ids, std::int32_t* joint,
+                        std::int32_t* outcomes, double* chances, double* rewards, double* totals, void* /*spare*/) {
     ObjectRules& r = me(self);
     Failure failure;
     failure.verb = "rollout";
@@ -78,7 +78,7 @@ class ObjectRules : public PythonRules {
     const Status status = r.guarded([&] {
       Random numbers{*random};
       sound = r.verbs_->playout(r.object(state), &numbers.word, max_depth, totals) ||
-              r.play_on(number_of(state), numbers, max_depth, discount, {ids, joint, outcomes, chances, rewards}, totals, failure);
+              r.play_on(number_of(state), numbers, {max_depth, greedy, own != 0, discount}, {ids, joint, outcomes, chances, rewards}, totals, failure);
     });
     if (status != 0 || !sound) throw failure;
     *result = 0;
@@ -107,6 +107,13 @@ class ObjectRules : public PythonRules {
   struct Scratch {
     std::int32_t *ids, *joint, *outcomes;
     double *chances, *rewards;
+  };
+
+  // How a rollout is played.
+  struct Manner {
+    std::int32_t max_depth, greedy;
+    bool own;
+    double discount;
   };
 
   static ObjectRules& me(const void* self) { return *const_cast<ObjectRules*>(static_cast<const ObjectRules*>(self)); }
@@ -157,11 +164,10 @@ class ObjectRules : public PythonRules {
 
   // Play on at random: the same as `rollout` in cpp/anabranch/rollout.hpp. False, with the verb in `failure`, where there is
   // nothing to choose or to draw from.
-  bool play_on(std::uint64_t start, Random random, std::int32_t max_depth, double discount, const Scratch& s, double* totals,
-               Failure& failure) {
+  bool play_on(std::uint64_t start, Random random, const Manner& how, const Scratch& s, double* totals, Failure& failure) {
     nb::object state = states_.state(start);
     double weight = 1.0;
-    for (std::int32_t depth = 0; depth < max_depth; ++depth) {
+    for (std::int32_t depth = 0; depth < how.max_depth; ++depth) {
       const std::int64_t turn = depth == 0 ? turn_of(start) : verbs_->turn(state);
       if (turn == kOver) break;
       std::fill_n(s.joint, rules.players, kIdle);
@@ -178,14 +184,38 @@ class ObjectRules : public PythonRules {
             failure.action = count == 0 ? 0 : s.ids[0];
             return broken(count == 0 ? "legal" : "same", state, failure);
           }
-          s.joint[p] = s.ids[random.below(static_cast<std::int32_t>(choices))];
+          const bool wins = depth < how.greedy && (turn & (turn - 1)) == 0 && win(state, p, choices, s);
+          if (wins) continue;
+          if (how.own) {
+            const std::uint64_t before = random.word;
+            const std::int64_t action = verbs_->rollout_action(state, p, &random.word);
+            if (std::find(s.ids, s.ids + choices, action) == s.ids + choices) {
+              failure.player = p;
+              failure.random = before;
+              return broken("rollout_action", state, failure);
+            }
+            s.joint[p] = static_cast<std::int32_t>(action);
+          } else {
+            s.joint[p] = s.ids[random.below(static_cast<std::int32_t>(choices))];
+          }
         }
       }
       state = verbs_->step(state, s.joint, s.rewards);
       for (std::int32_t p = 0; p < rules.players; ++p) totals[p] += weight * static_cast<double>(static_cast<float>(s.rewards[p]));
-      if (turn != kChance) weight *= discount;
+      if (turn != kChance) weight *= how.discount;
     }
     return true;
+  }
+
+  // Let a player who acts alone take the first choice that ends the game and pays; false, with nobody acting, if there is none.
+  bool win(const nb::object& state, std::int32_t player, std::int64_t choices, const Scratch& s) {
+    for (std::int64_t i = 0; i < choices; ++i) {
+      s.joint[player] = s.ids[i];
+      const nb::object next = verbs_->step(state, s.joint, s.rewards);
+      if (static_cast<float>(s.rewards[player]) > 0.0f && verbs_->turn(next) == kOver) return true;
+    }
+    s.joint[player] = kIdle;
+    return false;
   }
 
   bool broken(const char* verb, const nb::object& state, Failure& failure) {

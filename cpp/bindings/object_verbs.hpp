@@ -79,6 +79,14 @@ class ObjectVerbs {
     return outcome;
   }
 
+  // What the game's own policy does in a rollout.
+  std::int64_t rollout_action(const nb::object& state, std::int32_t player, std::uint64_t* random) {
+    const nb::object numbers = random_numbers(*random);
+    const auto action = nb::cast<std::int64_t>(rules_.attr("rollout_action")(state, player, numbers));
+    *random = nb::cast<std::uint64_t>(numbers.attr("word"));
+    return action;
+  }
+
   std::int64_t same(const nb::object& state, std::int32_t player, std::int32_t action) {
     const nb::object id = nb::int_(action);
     const std::optional<std::int64_t> plain = integer(called(same_, state.ptr(), seat(player), id.ptr()));

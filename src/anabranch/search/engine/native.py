@@ -109,7 +109,9 @@ def native_evaluator(evaluator: Any, game: Game) -> tuple[Any, Any]:
             made.hashing(evaluator.seed & 0xFFFF_FFFF_FFFF_FFFF)
         elif type(evaluator) is Rollout:
             compiled = game.rules.rollout  # type: ignore[attr-defined]
-            made.rollout(evaluator.count, evaluator.max_depth, *_knowledge(evaluator, game), compiled.addresses["rollout"])
+            made.rollout(
+                evaluator.count, evaluator.max_depth, *_knowledge(evaluator, game), compiled.addresses["rollout"]
+            )
             return made, compiled.owner
     elif isinstance(game, ObjectGame) and type(evaluator) is Rollout:
         made.rollout(evaluator.count, evaluator.max_depth, *_knowledge(evaluator, game), _native.ObjectRules.rollout)

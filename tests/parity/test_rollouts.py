@@ -77,7 +77,7 @@ def played(name: str, moves: str) -> ab.State:
 
 
 def values(state: ab.State, rollout: ab.Rollout) -> list[float]:
-    batch = ab.Batch([state], [state.node_key], [0])
+    batch = ab.Batch([state], [7], [0])
     return rollout.evaluate(batch)[1][0].tolist()
 
 

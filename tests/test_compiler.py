@@ -15,6 +15,7 @@ from tests.compiler_helpers import LATE, OwnError, Small, Trouble, factorial
 import anabranch as ab
 from anabranch.errors import CompileError, GameError, MismatchError
 from anabranch.game.native.entries import Entry
+from anabranch.game.native.phrases import in_words
 from anabranch.game.native.rules import NativeRules
 from anabranch.game.native.unit import load_unit
 from anabranch.game.random import Random
@@ -455,9 +456,52 @@ def wrong_helper(state):
     return state.ply.nothing
 
 
+LOG = [1]
+
+
+def makes_a_dict(self, state, player, actions):
+    steps = {0: 1, 1: 2}
+    return steps[0]
+
+
+def makes_a_dict_of_anything(self, state, player, actions):
+    steps = {0: 1, "one": 2}
+    return steps[0]
+
+
+def catches_an_error(self, state, player, actions):
+    try:
+        actions[state.ply] = 0
+    except IndexError:
+        return 1
+    return 1
+
+
+def deletes(self, state, player, actions):
+    numbers = [1, 2]
+    del numbers[0]
+    return len(numbers)
+
+
+def imports(self, state, player, actions):
+    import math
+
+    return math.floor(1.5)
+
+
+def reads_a_list_of_the_module(self, state, player, actions):
+    return LOG[0]
+
+
 @pytest.mark.parametrize(
     ("legal", "message", "line"),
     [
+        (makes_a_dict, r"`steps = {0: 1, 1: 2}`: a dict cannot be compiled: use an array.*ab\.ObjectGame", 1),
+        (makes_a_dict_of_anything, r"`steps = {0: 1, \"one\": 2}`: a dict cannot be compiled: use an array", 1),
+        (catches_an_error, r"`except IndexError:`: compiled verbs cannot tell kinds of errors apart", 3),
+        (deletes, r"`del numbers\[0\]`: `del` cannot be compiled", 2),
+        (imports, r"`import math`: an import inside of a verb cannot be compiled: put it at the top", 1),
+        (reads_a_list_of_the_module, r"LOG is a list of the module: compiled verbs read numbers", 1),
         (draws_with_random, r"random.randint draws random numbers .* ab.below\(random, n\)", 1),
         (draws_with_numpy, r"np.random.randint draws random numbers", 1),
         (calls_a_method, r"self.count\(\) cannot be compiled; make it a module's function, called count\(self, …\)", 1),
@@ -482,6 +526,42 @@ def test_what_cannot_be_compiled_is_refused_with_its_place(legal, message, line)
         game().start()
     assert f"{__file__}:{function.__code__.co_firstlineno + offset}" in str(caught.value)
     assert "Refused: " in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("said", "words"),
+    [
+        ("The use of yield in a closure is unsupported.", "a generator expression cannot be compiled: write a list"),
+        ("Use of unsupported opcode (UNPACK_EX) found. Raised from a.py (37)", "take the parts by their index"),
+        ("Use of unsupported opcode (STORE_GLOBAL) found. Raised from a.py (3)", "belongs into the state"),
+        ("format spec in f-strings not supported yet. Raised from a.py (37)", "make texts in the game's `text`"),
+        ("Unknown attribute 'format' of type Literal[str]({})", "make texts in the game's `text`"),
+        ("Untyped global name 'NAMES': Cannot determine Numba type of <class 'dict'>", "NAMES is a dict of the module"),
+        ("Use of unsupported NumPy function 'numpy.einsum' or unsupported use of the function.", "np.einsum cannot be"),
+        ("Unknown attribute 'product' of type Module(<module 'itertools' (built-in)>)", "itertools.product cannot be"),
+        ("Unknown attribute 'tolist' of type nestedarray(int32, (4,))", "arrays have no .tolist in compiled verbs"),
+        (
+            "Invalid use of BoundFunction(list.append for list(int64)<iv=None>) with parameters (Literal[str](a))",
+            "a list holds one kind of thing, and this one already holds whole numbers",
+        ),
+        (
+            "Cannot infer the type of variable 'x', have imprecise type: list(undefined)<iv=None>.",
+            "nothing is ever put into the list x",
+        ),
+        (
+            "No implementation of function Function(<function max at 0x7ff9401a0a40>) found for signature: "
+            "max(array(float64, 2d, C), axis=Literal[int](0))",
+            "max cannot be compiled for what it is given: max(array(float64, 2d, C), axis=0)",
+        ),
+        (
+            "No implementation of function Function(<class 'int'>) found for signature: int(Literal[str](1))",
+            "int cannot be compiled for what it is given: int('1')",
+        ),
+    ],
+)
+def test_numbas_phrases_are_told_in_other_words(said, words):
+    """As Numba 0.6x writes them; what has no words of ours is shown as it is."""
+    assert words in str(in_words(said))
 
 
 def test_super_is_refused_with_what_to_write_instead():

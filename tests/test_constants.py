@@ -281,7 +281,7 @@ REFUSED = [
 def test_what_cannot_be_followed_is_refused_by_its_name_and_place(monkeypatch, value, message, name):
     if name:
         value = types.ModuleType(name)
-    place = rf"^game: reader, {__file__}:{reader.__code__.co_firstlineno + 1}: VALUE "
+    place = rf"^game: reader, {__file__}:{reader.__code__.co_firstlineno + 1}, `.*`: VALUE "
     with pytest.raises(CompileError, match=place + message):
         parts_of(value, monkeypatch)
 

@@ -112,7 +112,10 @@ class Game(metaclass=GameType):
 
     def __setattr__(self, name: str, value: Any) -> None:
         if self._sealed and not isinstance(getattr(type(self), name, None), cached_property):
-            raise AttributeError(f"{self.name} is fixed once made; make another one to change {name!r}")
+            raise AttributeError(
+                f"{self.name} is fixed once made, so self.{name} cannot be set: what changes in play belongs into the "
+                f"state; to change a setting, make another game"
+            )
         object.__setattr__(self, name, value)
 
     @property

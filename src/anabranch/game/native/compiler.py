@@ -26,7 +26,7 @@ from anabranch.errors import CompileError
 from anabranch.game.native.cache import ObjectCode
 from anabranch.game.native.constants import Constants
 from anabranch.game.native.entries import Entry, Layout
-from anabranch.game.native.explain import explained
+from anabranch.game.native.explain import calls_python, explained
 from anabranch.game.native.instance import Instance
 from anabranch.game.native.loader import target_machine
 from anabranch.game.native.passes import INNER, OPTIONS
@@ -77,7 +77,7 @@ def compile_entries(
     code = _object_code(parts, compiled.values(), relocatable)
     python = [name for name in code.externals if name.startswith(("Py", "_Py", "numba_gil"))]
     if python:  # the engine runs without Python's lock
-        raise CompileError(f"{game.name}: {', '.join(entries)} call the Python interpreter ({', '.join(python)})")
+        raise calls_python(game, entries, python, reachable)
     return code
 
 

@@ -57,20 +57,21 @@ class Constants:
         numbers = {function: number for number, function in enumerate(reachable.functions)}
         for function in reachable.functions:
             self.parts += ("function", *self._code(function.__code__))
-            place = f"{game}: {function.__qualname__}, {where(function)}: a default"
+            line, what = None, "a default"
             try:
                 self.parts += self._value(function.__defaults__)
                 self.parts += self._value(function.__kwdefaults__)
                 for use in reachable.uses[function]:
                     path = use.reference.path
-                    place = f"{game}: {function.__qualname__}, {where(function, use.reference.line)}: {'.'.join(path)}"
+                    line, what = use.reference.line, ".".join(path)
                     self.parts.append(repr((use.reference.scope, path, use.read)))
                     if is_plain(use.value):
                         self.parts.append(f"function {numbers[use.value]}")
                     else:
                         self.parts += self._value(seen(use))
             except _UnknownError as error:
-                raise CompileError(f"{place} {error}") from None
+                place = f"{game}: {function.__qualname__}, {where(function, line)}"
+                raise CompileError(f"{place}: {what} {error}") from None
 
     @property
     def addresses(self) -> tuple[int, ...]:

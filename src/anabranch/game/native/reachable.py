@@ -10,6 +10,7 @@ from __future__ import annotations
 import builtins
 import dis
 import enum
+import linecache
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -19,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from anabranch.errors import CompileError
+from anabranch.errors import CompileError, shortened
 from anabranch.game.native.twins import TWINS
 
 # Numba knows functions of these by themselves (or nobody does); they are left as they are.
@@ -149,8 +150,12 @@ def verb_function(game: Any, verb: str) -> FunctionType:
 
 
 def where(function: FunctionType, line: int | None = None) -> str:
-    """Return file:line of a function, or of a line in it."""
-    return f"{function.__code__.co_filename}:{line or function.__code__.co_firstlineno}"
+    """Return file:line of a function, or of a line in it together with that line."""
+    if line is None:
+        return f"{function.__code__.co_filename}:{function.__code__.co_firstlineno}"
+    linecache.checkcache(function.__code__.co_filename)
+    text = linecache.getline(function.__code__.co_filename, line).strip()
+    return f"{function.__code__.co_filename}:{line}" + (f", `{shortened(text)}`" if text else "")
 
 
 def is_plain(value: Any) -> bool:

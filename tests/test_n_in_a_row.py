@@ -96,17 +96,16 @@ def play_and_compare(game, dice, observe=False):
 def check_observation(state, board, player):
     """The planes, made from the board with NumPy alone."""
     game, planes = state.game, state.observe(player)
+    assert planes.shape == (8, min(21, game.size), min(21, game.size))
     order = [(player + step) % game.players + 1 for step in range(game.players)] + [-1] * (3 - game.players) + [0]
     top, left = naive_window(board)
     side = game.side
     stretched = np.repeat(
-        np.repeat(board, 21, axis=0), 21, axis=1
-    )  # every cell 21 × 21, so scaled cells are size × size
+        np.repeat(board, side, axis=0), side, axis=1
+    )  # every cell side × side, so scaled cells are size × size
     for plane, mark in enumerate(order):
-        window = np.zeros((21, 21))
-        window[:side, :side] = board[top : top + side, left : left + side] == mark
-        assert np.array_equal(planes[plane], window)
-        blocks = (stretched == mark).reshape(21, game.size, 21, game.size)
+        assert np.array_equal(planes[plane], board[top : top + side, left : left + side] == mark)
+        blocks = (stretched == mark).reshape(side, game.size, side, game.size)
         assert planes[4 + plane] == pytest.approx(blocks.mean(axis=(1, 3)))
 
 
@@ -260,7 +259,7 @@ def test_symmetries_commute_with_play():
                 if state.over:
                     break
             assert np.array_equal(symmetry.observation(state.observe(0)), image.observe(0))
-    assert n_in_a_row(30, 6).symmetries() == []
+    assert not n_in_a_row(30, 6).symmetries()
 
 
 def test_sizes_and_names():

@@ -10,12 +10,12 @@ import numpy as np
 import anabranch as ab
 from anabranch.draw.boards import lines_of, points_board
 from anabranch.errors import UnknownNameError, UsageError
-from anabranch.game.board import cell_name, column_names, draw_board, square_maps
+from anabranch.game.board import cell_name, column_names, draw_board, square_symmetries
 from anabranch.game.parameters import whole
 
 #: name → (size of the board, length of a line)
 PRESETS = {"small": (9, 4), "medium": (15, 5), "large": (30, 6), "huge": (50, 7), "giant": (100, 8)}
-WINDOW = 21  # what a network sees of a board, and the most of it that one move can choose from
+WINDOW = 21  # the most of a side that a network sees, and that one move can choose from
 PLANES = 8
 PLACEMENT = np.array([1.0, -0.2, -1.0])  # to the first, second and third of three players
 DIRECTIONS = np.array([[0, 1], [1, 0], [1, 1], [1, -1]], np.int64)
@@ -38,10 +38,9 @@ class NInARow(ab.CompiledGame):
 
     Sizes: `NInARow(15, 5)`, or `NInARow(preset=…)`: small 9/4, medium 15/5, large 30/6, huge 50/7, giant 100/8.
 
-    A player observes 8 planes of 21×21: its stones in the window, the next player's, the previous player's (none
-    with two players), empty cells; then the same four for the whole board scaled to 21×21, each number the share of
-    its area. Boards smaller than the window are padded with zeros at the bottom and the right in the first four
-    planes.
+    A player observes 8 planes of the window's size: its stones in the window, the next player's, the previous player's
+    (none with two players), empty cells; then the same four for the whole board scaled to that size, each number the
+    share of its area. Where the window is the whole board, the last four are the first four again.
     """
 
     title = "n_in_a_row"
@@ -70,7 +69,7 @@ class NInARow(ab.CompiledGame):
         self.actions = self.side * self.side
         self.placement = rewards == "placement"
         self.returns = (-1.0 if self.placement else 0.0, 1.0)
-        self.observation = (PLANES, WINDOW, WINDOW)
+        self.observation = (PLANES, self.side, self.side)
         self.state = ab.record(
             board=(np.int8, self.size * self.size),  # row by row: 0 empty, else seat + 1
             runs=(
@@ -146,23 +145,13 @@ class NInARow(ab.CompiledGame):
             for column in range(side):
                 mark = state.board[(top + row) * size + left + column]
                 planes[3 if mark == 0 else (mark - 1 - player) % players, row, column] = 1.0
-        for row in range(WINDOW):
-            for column in range(WINDOW):
-                pool(state.board, size, player, players, row, column, planes)
+        for row in range(side):
+            for column in range(side):
+                pool(state.board, size, side, player, players, row, column, planes)
 
     def symmetries(self) -> Sequence[ab.Symmetry]:
         """The seven turns and flips of a board that fits the window; on others the window's rounding breaks them."""
-        if self.size > WINDOW:
-            return []
-        found = []
-        for board, view in zip(square_maps(self.size), square_maps(WINDOW), strict=True):
-            window = np.arange(WINDOW * WINDOW).reshape(WINDOW, WINDOW)
-            rows, columns = np.divmod(board.reshape(self.size, self.size), self.size)
-            window[: self.size, : self.size] = rows * WINDOW + columns  # padding stays
-            cells = np.concatenate([np.tile(window.reshape(1, -1), (4, 1)), np.tile(view.reshape(1, -1), (4, 1))])
-            cells += np.arange(PLANES).reshape(-1, 1) * WINDOW * WINDOW
-            found.append(ab.Symmetry(actions=tuple(board.tolist()), cells=tuple(cells.reshape(-1).tolist())))
-        return found
+        return () if self.size > WINDOW else square_symmetries(self.size, PLANES)
 
     def text(self, state: ab.State) -> str:
         top, left = origin(state.rows, self.size, self.side), origin(state.columns, self.size, self.side)
@@ -243,17 +232,17 @@ def ranks_before(runs: Any, one: int, other: int) -> bool:
     return one < other
 
 
-def pool(board: Any, size: int, player: int, players: int, row: int, column: int, planes: Any) -> None:
+def pool(board: Any, size: int, side: int, player: int, players: int, row: int, column: int, planes: Any) -> None:
     """Write one cell of the scaled board: for each kind of cell, the share of the area it covers.
 
-    With sizes in units of 1/21 of a board's cell everything is whole: scaled cell i covers [i·S, (i+1)·S), cell r
-    of the board covers [21·r, 21·(r+1)).
+    With sizes in units of 1/side of a board's cell everything is whole: scaled cell i covers [i·S, (i+1)·S), cell r
+    of the board covers [side·r, side·(r+1)).
     """
     mine, following, previous, empty = 0, 0, 0, 0
-    for y in range(row * size // WINDOW, ((row + 1) * size - 1) // WINDOW + 1):
-        height = min((row + 1) * size, (y + 1) * WINDOW) - max(row * size, y * WINDOW)
-        for x in range(column * size // WINDOW, ((column + 1) * size - 1) // WINDOW + 1):
-            area = height * (min((column + 1) * size, (x + 1) * WINDOW) - max(column * size, x * WINDOW))
+    for y in range(row * size // side, ((row + 1) * size - 1) // side + 1):
+        height = min((row + 1) * size, (y + 1) * side) - max(row * size, y * side)
+        for x in range(column * size // side, ((column + 1) * size - 1) // side + 1):
+            area = height * (min((column + 1) * size, (x + 1) * side) - max(column * size, x * side))
             mark = board[y * size + x]
             seat = (mark - 1 - player) % players
             if mark == 0:

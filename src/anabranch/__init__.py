@@ -6,13 +6,15 @@ Names are loaded when first used, so `import anabranch` costs next to nothing.
 from __future__ import annotations
 
 import importlib
-from typing import TYPE_CHECKING, Any
+
+TYPE_CHECKING = False  # `typing` takes longer to load than all of this, and Ctrl-C meanwhile would show a traceback
 
 if TYPE_CHECKING:
     from anabranch import errors as errors
     from anabranch import games as games
     from anabranch import nets as nets
     from anabranch.draw.picture import Picture as Picture
+    from anabranch.evaluate.asked import Asked as Asked
     from anabranch.evaluate.batch import Batch as Batch
     from anabranch.evaluate.batch import Evaluator as Evaluator
     from anabranch.evaluate.cached import Cached as Cached

@@ -144,6 +144,32 @@ def test_an_interruption_in_disguise_is_one():
     assert failure(hidden) == ("interrupted", INTERRUPTED)
 
 
+EARLY = """
+import os, signal, sys
+
+class Interrupts:
+    def find_spec(self, name, path, target=None):
+        if name == MODULE:
+            os.kill(os.getpid(), signal.SIGINT)
+
+MODULE = sys.argv.pop(1)
+sys.meta_path.insert(0, Interrupts())
+from anabranch.cli import main
+raise SystemExit(main())
+"""
+
+
+@pytest.mark.parametrize(
+    "module",
+    ["anabranch.cli.interrupt", "anabranch.cli.output", "anabranch.cli.parse", "anabranch.cli.games", "numpy"],
+)
+def test_ctrl_c_while_the_first_modules_load_is_quiet_too(module):
+    """From the first line of ours on; what Python does before that is its own affair."""
+    words = [sys.executable, "-c", EARLY, module, "games", "tic_tac_toe"]
+    done = subprocess.run(words, capture_output=True, text=True, timeout=PATIENCE, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (INTERRUPTED, "", "interrupted\n")
+
+
 @pytest.mark.parametrize("where", ["loading", "callback"])
 def test_ctrl_c_is_not_lost(where, tmp_path):
     """While modules load the process ends at once; dropped by a callback it comes again, and is raised."""

@@ -8,7 +8,10 @@ from __future__ import annotations
 
 import importlib
 import sys
-from collections.abc import Sequence
+
+TYPE_CHECKING = False  # as in `anabranch`
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 GOOD, USAGE, BAD_DATA, GAME, INTERRUPTED = 0, 2, 3, 4, 130
 
@@ -30,12 +33,20 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code; without arguments this is the program, and Ctrl-C its own affair."""
     program = argv is None
     words = list(sys.argv[1:] if argv is None else argv)
+    if program:
+        try:
+            from anabranch.cli import interrupt
+
+            interrupt.leave_at_once()
+        except KeyboardInterrupt:  # meanwhile
+            print("interrupted", file=sys.stderr)
+            return INTERRUPTED
     from anabranch.cli import output
 
     try:
         if program:
             output.own()
-        code = begin(words, program)
+        code = begin(words)
         sys.stdout.flush()  # a reader that has gone shows here, not at exit
     except (Exception, KeyboardInterrupt) as error:
         from anabranch.cli.failure import failure
@@ -44,13 +55,11 @@ def main(argv: Sequence[str] | None = None) -> int:
         if message:
             output.say(message)
     if program and code == INTERRUPTED:
-        from anabranch.cli import interrupt
-
         interrupt.leave()
     return code
 
 
-def begin(words: Sequence[str], program: bool) -> int:
+def begin(words: Sequence[str]) -> int:
     """Print help or the version, or run a command."""
     if not words or words[0] in ("-h", "--help"):
         print(usage())
@@ -60,10 +69,6 @@ def begin(words: Sequence[str], program: bool) -> int:
 
         print(f"anabranch {__version__}")
         return GOOD
-    if program:
-        from anabranch.cli import interrupt
-
-        interrupt.leave_at_once()
     return run(words[0], words[1:])
 
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 import signal
 import sys
-import threading
-import time
-from types import FrameType
 
 from anabranch.cli import INTERRUPTED
+
+# The first module that a command loads, so it loads few itself.
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from types import FrameType
 
 AGAIN = 0.02  # seconds
 
@@ -50,6 +52,8 @@ def _repeat(unraisable: sys.UnraisableHookArgs) -> None:
     if not issubclass(unraisable.exc_type, KeyboardInterrupt):
         sys.__unraisablehook__(unraisable)
         return
+    import threading
+    import time
 
     def later() -> None:  # here and now it would be dropped once more
         time.sleep(AGAIN)

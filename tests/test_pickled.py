@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import multiprocessing
 import pickle
+import sys
 
 import numpy as np
 import pytest
@@ -131,6 +132,60 @@ def test_a_copy_keeps_its_graph_and_a_deep_one_does_not():
 
 def search_there(seed: int) -> ab.Result:
     return ab.search(ab.games.load("tic_tac_toe").start(), simulations=100, config=ab.SearchConfig(seed=seed))
+
+
+FROM_A_FILE = """
+from dataclasses import dataclass
+import anabranch as ab
+
+@dataclass(frozen=True)
+class Pile:
+    left: int
+
+class Own(ab.ObjectGame):
+    def __init__(self, stones=Pile(5)):
+        self.players, self.actions, self.stones = 2, 2, stones
+
+    def setup(self, random):
+        return Pile(self.stones.left * 2)
+
+    def turn(self, pile):
+        return ab.OVER if pile.left == 0 else ab.player(pile.left % 2)
+
+    def legal(self, pile, player):
+        return [0, 1] if pile.left > 1 else [0]
+
+    def step(self, pile, actions):
+        left = pile.left - 1 - max(actions)
+        return Pile(left), [1.0, -1.0] if left == 0 else [0.0, 0.0]
+"""
+
+
+def searched_there(state: ab.State) -> tuple[ab.Game, ab.State, ab.Result]:
+    return state.game, state, ab.search(state, simulations=30)
+
+
+def test_games_of_files_go_to_other_processes_and_back(tmp_path):
+    """The class, its game, states that are objects of the file's own classes, and results; none was loaded there."""
+    path = tmp_path / "own_game.py"
+    path.write_text(FROM_A_FILE)
+    game = ab.games.load(f"{path}:Own")
+    module = sys.modules[type(game).__module__]
+    state: ab.State = module.Own(module.Pile(3)).start()
+    for thing in (type(game), game, state, ab.search(state, simulations=30)):
+        assert type(pickle.loads(pickle.dumps(thing))) is type(thing)
+    assert pickle.loads(pickle.dumps(type(game))) is type(game)
+    with multiprocessing.get_context("spawn").Pool(1) as pool:
+        there, state_there, result = pool.apply(searched_there, (state,))
+    assert (there, state_there) == (state.game, state)
+    assert result.visits.tolist() == searched_there(state)[2].visits.tolist()
+    assert_alike(result, sent(result))
+
+
+def test_an_excerpt_is_shown_in_a_line():
+    result = ab.search(STATES["many lines"], simulations=500)
+    graph = sent(result).graph
+    assert repr(graph) == f"<Excerpt of a graph: {len(graph.views)} of {len(graph)} nodes>"
 
 
 def test_a_pool_returns_results():

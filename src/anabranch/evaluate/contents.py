@@ -32,9 +32,9 @@ import numpy as np
 from anabranch.evaluate.sources import LIBRARIES, PACKAGE, DoubtError, below, sources
 from anabranch.game.compiled import CompiledGame
 from anabranch.game.game import Game
+from anabranch.game.load import FROM_FILE
 
 DIGITS = 16  # of a hash, where people read it
-FROM_FILE = "anabranch_file_"  # how modules are called that were loaded from a file by its path
 GENERATED = "<string>"  # the file of functions that dataclasses and others write, for a module that has one
 
 _PLAIN = (type(None), bool, int, float, complex, str, bytes, range, Decimal, Fraction, PurePath, np.dtype, np.ufunc)

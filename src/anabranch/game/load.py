@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copyreg
 import importlib
 import importlib.util
 import os
@@ -11,8 +12,9 @@ from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 from anabranch.errors import UnknownNameError, UsageError, shortened
-from anabranch.game.game import Game
+from anabranch.game.game import Game, GameType
 
+FROM_FILE = "anabranch_file_"  # how modules are called that were loaded from a file by its path
 LONGEST_MODULE = 500  # letters of a name: Python imports what is before each dot, one inside the other
 
 
@@ -35,7 +37,11 @@ def load_module(where: str) -> ModuleType:
 
 
 def refuse_pythons_own(text: str, found: Any, wanted: str) -> None:
-    """Refuse a function, class or object that a name leads to and that is Python's own: nobody means to call it."""
+    """Refuse a function, class, object or module that a name leads to and that is Python's own: nobody means it."""
+    if isinstance(found, ModuleType):
+        if found.__name__.partition(".")[0] in sys.stdlib_module_names:
+            raise UsageError(f"{text} is Python's own module; {wanted}")
+        return
     named = (type, FunctionType, BuiltinFunctionType, MethodType)
     told = found if isinstance(found, named) else type(found)
     home = str(getattr(told, "__module__", None))
@@ -67,7 +73,7 @@ def _module_from_file(path: Path) -> ModuleType:
     if not os.path.isfile(path):  # no name that a system would not even look for is an error here
         raise UsageError(f"there is no file {shortened(str(path))}")
     path = path.resolve()
-    name = "anabranch_file_" + "_".join(path.with_suffix("").parts[1:])
+    name = _name_of(path)
     spec = importlib.util.spec_from_file_location(name, path)
     if spec is None or spec.loader is None:
         raise UsageError(f"{path} cannot be read as a Python file")
@@ -78,3 +84,30 @@ def _module_from_file(path: Path) -> ModuleType:
         sys.path.insert(0, folder)
     spec.loader.exec_module(module)
     return module
+
+
+def _name_of(path: Path) -> str:
+    return FROM_FILE + "_".join(path.with_suffix("").parts[1:])
+
+
+# No other process knows such a module by its name, so classes of games go there by the path of their file.
+
+
+def class_from_file(path: str, name: str) -> Any:
+    """Return a class of a file, which is run if it was not yet: so games, their states and results are unpickled."""
+    found: Any = sys.modules.get(_name_of(Path(path))) or load_module(path)
+    for part in name.split("."):
+        found = getattr(found, part)
+    return found
+
+
+def _way_to_class(kind: GameType) -> str | tuple[Any, ...]:
+    """Return how a game's class is pickled: as every class is, by its name, unless that is of a file's module."""
+    module = sys.modules.get(kind.__module__)
+    path = getattr(module, "__file__", None)
+    if kind.__module__.startswith(FROM_FILE) and path is not None and "<locals>" not in kind.__qualname__:
+        return class_from_file, (path, kind.__qualname__)
+    return kind.__qualname__
+
+
+copyreg.pickle(GameType, _way_to_class)

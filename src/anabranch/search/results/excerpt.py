@@ -24,7 +24,7 @@ REST = "what came along is its root, the moves tried there and the lines of play
 ADVICE = "Read the graph before the result is sent"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Excerpt:
     """A graph of which only some nodes are known, under the numbers they had."""
 
@@ -41,6 +41,11 @@ class Excerpt:
         if self.moved_on:
             raise UsageError("this graph is gone: its root had moved on before the result was sent")
         return self.size
+
+    def __repr__(self) -> str:
+        if self.moved_on:
+            return "<Excerpt of a graph whose root had moved on>"
+        return f"<Excerpt of a graph: {len(self.views):,} of {self.size:,} nodes>"
 
     def node(self, number: int) -> NodeView:
         """Return a node by its number, if it is the root or on a line that is shown."""

@@ -228,16 +228,58 @@ def test_a_flipped_bit_is_seen_wherever_it_is(perceptrons):
 
 
 def test_a_module_that_answers_otherwise_is_not_exported(tmp_path):
-    class Alone(torch.nn.Module):
-        def forward(self, observations):
-            return observations
+    class Says(torch.nn.Module):
+        def __init__(self, answer):
+            super().__init__()
+            self.answer = answer
 
-    with pytest.raises(UsageError, match=r"\(logits, values\), found Tensor"):
-        ab.to_onnx(Alone(), ab.games.load("pig"), tmp_path / "no.onnx")
-    assert list(tmp_path.iterdir()) == []
+        def forward(self, observations):
+            return self.answer(len(observations), torch.zeros)
+
+    game, heads = ab.games.load("connect_four"), r"\(16, 7\)"
+    for answer, message in (
+        (lambda rows, zeros: zeros(rows, 7), r"\(logits, values\), found Tensor"),
+        (lambda rows, zeros: (zeros(rows, 7),), r"\(logits, values\), found 1 tensors"),
+        (lambda rows, zeros: (zeros(rows, 8), zeros(rows, 2)), rf"logits of shape \(16, 8\).*expected {heads}$"),
+        (lambda rows, zeros: (zeros(rows, 2), zeros(rows, 7)), rf"expected {heads}; return logits first"),
+        (lambda rows, zeros: (zeros(1, 7), zeros(1, 2)), rf"logits of shape \(1, 7\).*expected {heads}"),
+        (lambda rows, zeros: (zeros(rows, 7), zeros(rows, 3)), r"values of shape \(16, 3\)"),
+        (lambda rows, zeros: (zeros(rows, 7) / 0, zeros(rows, 2)), r"logits are not finite on position 0"),
+        (lambda rows, zeros: (zeros(rows, 7), zeros(rows, 2) + float("inf")), r"values are not finite"),
+        (lambda rows, zeros: (zeros(rows, 7), zeros(rows, 2).long()), r"values of type int64"),
+    ):
+        with pytest.raises(EvaluatorError, match=message):
+            ab.to_onnx(Says(answer), game, tmp_path / "no.onnx")
+        assert list(tmp_path.iterdir()) == []
 
 
 # Eight bits
+
+
+class Scalar(torch.nn.Module):
+    """A network that speaks of the mover's value alone."""
+
+    def __init__(self, net):
+        super().__init__()
+        self.net = net
+
+    def forward(self, observations):
+        logits, values = self.net(observations)
+        return logits, values[:, 0]
+
+
+def test_a_network_that_says_one_value_is_measured_in_its_own_view(tmp_path):
+    game = ab.games.load("tic_tac_toe")
+    net = Scalar(ab.nets.make("mlp", game, width=16, layers=1))
+    path = ab.to_onnx(net, game, tmp_path / "scalar.onnx")
+    with pytest.raises(DataError, match="gives values"):
+        ab.quantise(path, tmp_path / "int8.onnx", game, positions=64, bound=ANYTHING)
+    report = ab.quantise(path, tmp_path / "int8.onnx", game, positions=64, bound=ANYTHING, view="scalar")
+    assert 0.0 <= report.value_error_mean <= report.value_error_max < 1.0
+    batch = batch_of(game.start())
+    for file in (path, tmp_path / "int8.onnx"):
+        _, values = ab.Onnx(file, view="scalar").evaluate(batch)
+        assert values[0, 0] == -values[0, 1]
 
 
 def test_eight_bits_are_measured_on_other_positions_and_kept_within_their_bound(tower, tmp_path):

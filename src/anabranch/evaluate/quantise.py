@@ -19,6 +19,7 @@ from anabranch.errors import AccuracyError, MissingExtraError, UsageError
 from anabranch.evaluate.onnx import LARGEST, Onnx
 from anabranch.evaluate.positions import Positions, random_positions
 from anabranch.evaluate.seal import sealed
+from anabranch.evaluate.seats import View
 from anabranch.files import naming, read_file, replace_file
 from anabranch.game.game import Game
 
@@ -80,8 +81,11 @@ def quantise(
     seed: int = 0,
     bound: Bound | None = None,
     threads: int = 1,
+    view: View = "mover",
 ) -> Accuracy:
     """Write an ONNX network of floats as one of whole numbers of eight bits, and return how well it does.
+
+    `view` says how the network speaks of values, as `ab.Onnx` takes it.
 
     Ranges are taken from half the positions, which random games by the seed reach; the other half says how far the
     two networks are apart. Beyond the bound nothing is written and AccuracyError has the numbers.
@@ -92,14 +96,14 @@ def quantise(
     if Path(out).exists() and Path(out).samefile(path):
         raise UsageError(f"{path} would be replaced by its copy in eight bits; give the copy another name")
     data = read_file(path, LARGEST)
-    before = Onnx(data, threads=threads)
+    before = Onnx(data, threads=threads, view=view)
     before.check(game)
     found = random_positions(game, positions, seed)
     # Every other one: both halves see all stages of play. A game with a single position is measured on that.
     calibration, measured = found.rows(slice(0, None, 2)), found.rows(slice(1, None, 2))
     measured = measured if len(measured) else calibration
     small = sealed(_convert(data, before.input_name, calibration))
-    after = Onnx(small, threads=threads)
+    after = Onnx(small, threads=threads, view=view)
     report = _compare(before, after, measured, game, len(data), len(small))
     misses = report.misses(bound)
     if misses:

@@ -118,6 +118,7 @@ def test_who_raised_is_named(words, said, file, monkeypatch, capsys):
     ("name", "said"),
     [
         ("os:system", "os:system is Python's own posix.system; an evaluator is a function of a batch"),
+        ("os:nothing", "os is Python's own module; an evaluator is a function of a batch"),
         ("builtins:print", "Python's own builtins.print"),
         ("subprocess:Popen", "Python's own subprocess.Popen"),
         ("builtins:exit", "Python's own _sitebuiltins.Quitter"),

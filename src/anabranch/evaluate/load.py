@@ -11,7 +11,7 @@ import inspect
 import json
 import re
 from pathlib import Path
-from types import FunctionType
+from types import FunctionType, ModuleType
 from typing import Any
 
 from anabranch.errors import DataError, UnknownNameError, UsageError, shortened
@@ -23,6 +23,7 @@ from anabranch.evaluate.torch import Torch
 from anabranch.game.game import Game
 from anabranch.game.load import load_module, refuse_pythons_own
 
+AN_EVALUATOR = "an evaluator is a function of a batch that returns (logits, values), or has evaluate(batch)"
 NETWORK = re.compile(r"(?P<path>.+\.(?:onnx|safetensors))(?::(?P<options>[^:]*))?", re.DOTALL)
 # Options of networks' files and their kinds; `sha256` is the beginning of a hash, as the names of evaluators tell it.
 OPTIONS: dict[str, dict[str, type]] = {
@@ -54,7 +55,8 @@ def load(text: str, game: Game | None = None) -> Evaluator:
     module = load_module(where)
     found = getattr(module, member, None)
     if found is None:
-        known = [key for key, value in vars(module).items() if hasattr(value, "evaluate") or _is_function(value)]
+        refuse_pythons_own(where, module, AN_EVALUATOR)
+        known = [key for key, value in vars(module).items() if not key.startswith("_") and _may_be_meant(module, value)]
         raise UnknownNameError(f"evaluator in {where}", member, known)
     _refuse_others(text, found)
     made = as_evaluator(_made(text, found) if isinstance(found, type) else found)
@@ -65,17 +67,16 @@ def load(text: str, game: Game | None = None) -> Evaluator:
 
 def _refuse_others(text: str, found: Any) -> None:
     """Refuse what cannot be an evaluator, before it is called: what is Python's own, functions of no or many things."""
-    what = "an evaluator is a function of a batch that returns (logits, values), or has evaluate(batch)"
-    refuse_pythons_own(text, found, what)
+    refuse_pythons_own(text, found, AN_EVALUATOR)
     if isinstance(found, type) and not _evaluates(found):
-        raise UsageError(f"{text} is a class without evaluate(batch); {what}")
+        raise UsageError(f"{text} is a class without evaluate(batch); {AN_EVALUATOR}")
     if not isinstance(found, type) and not callable(getattr(found, "evaluate", None)) and not callable(found):
-        raise UsageError(f"{text}: {what}; found {type(found).__name__}")
+        raise UsageError(f"{text}: {AN_EVALUATOR}; found {type(found).__name__}")
     if isinstance(found, FunctionType):
         try:
             inspect.signature(found).bind(None)
         except TypeError as error:
-            raise UsageError(f"{text} cannot be called with a batch alone ({error}); {what}") from None
+            raise UsageError(f"{text} cannot be called with a batch alone ({error}); {AN_EVALUATOR}") from None
 
 
 def _evaluates(kind: type) -> bool:
@@ -148,5 +149,9 @@ def _number(key: str, text: str, kind: type) -> Any:
     return value
 
 
-def _is_function(value: Any) -> bool:
-    return callable(value) and not isinstance(value, type)
+def _may_be_meant(module: ModuleType, value: Any) -> bool:
+    """Whether something in a module may be an evaluator of its own, or one that was made there."""
+    if isinstance(value, (type, FunctionType)):
+        own = value.__module__ == module.__name__
+        return own and (isinstance(value, FunctionType) or _evaluates(value))
+    return callable(getattr(value, "evaluate", None))

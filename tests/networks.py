@@ -37,7 +37,7 @@ class Network:
         for views, seats in zip(said, batch.seats, strict=True):
             alone = views[seats[0] if batch.joint else 0, self.actions :]  # me, the next player, …
             values.append(views[:, self.actions] if len(seats) > 1 else np.roll(alone, seats[0]))
-        return logits if batch.joint else logits[:, 0], np.array(values)
+        return logits if batch.joint else logits[:, 0], np.tanh(values)
 
     def row(self, planes: Any) -> Any:
         hidden = np.tanh((self.first * planes.reshape(-1)).sum(1) + self.bias)

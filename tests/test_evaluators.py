@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 
 import anabranch as ab
-from anabranch.errors import EvaluatorError, UsageError
+from anabranch.errors import EvaluatorError, EvaluatorWarning, UsageError
 from anabranch.evaluate.batch import Batch, as_evaluator, evaluations
+from anabranch.evaluate.range import limits
 
 ROWS = 3
 
@@ -337,3 +338,55 @@ def test_hashed_evaluations_are_the_same_in_every_process():
     state = ab.games.load("tic_tac_toe", compiled=False).start().step(4)[0]
     logits, values = ab.Hashing(seed=7).evaluate(Batch([state], [state.node_key]))
     assert said == [logits.tobytes().hex(), values.tobytes().hex()]
+
+
+# Values outside of what a game declares
+
+
+def says(value):
+    return lambda batch: (None, np.full((len(batch), batch.game.players), value))
+
+
+@pytest.mark.parametrize("depth", [1, 2])
+def test_values_outside_the_returns_are_told_once_per_searcher(depth):
+    game = ab.games.load("tic_tac_toe")
+    searcher = ab.Searcher(game, says(1.5), ab.SearchConfig(depth=depth), threads=1)
+    roots = [searcher.root(game.start()) for _ in range(2)]
+    with pytest.warns(EvaluatorWarning, match=r"says 1\.5 for player 0, and tic_tac_toe .* from -1 to 1") as told:
+        searcher.run(roots, simulations=20)
+    assert len(told) == 1
+    searcher.run(roots, simulations=20)
+    with pytest.warns(EvaluatorWarning, match=r"says -2 for player 0"):
+        ab.Reference(game.start(), says(-2.0)).run(simulations=20)
+
+
+@pytest.mark.parametrize("value", [-1.0, 1.0, 1.0 + 1e-7])
+def test_values_within_the_returns_are_not_told(value):
+    """The ends count as within, and so does what single precision makes of them. Warnings are errors here."""
+    game = ab.games.load("tic_tac_toe")
+    searcher = ab.Searcher(game, says(value), threads=1)
+    searcher.run(searcher.root(game.start()), simulations=20)
+    ab.Reference(game.start(), says(value)).run(simulations=5)
+
+
+def test_what_is_left_may_be_more_than_the_total_where_rewards_come_along():
+    game = ab.games.load("goofspiel")
+    low, high = limits([game])
+    assert game.rewards_along
+    assert (low, high) == pytest.approx((-2.0 * game.returns[1], 2.0 * game.returns[1]), rel=1e-5)
+
+
+def test_a_warning_that_is_an_error_leaves_the_batch_asked():
+    game = ab.games.load("tic_tac_toe")
+    told, plain = (ab.Searcher(game, ab.Asked(), threads=1) for _ in range(2))
+    roots = [searcher.root(game.start()) for searcher in (told, plain)]
+    for searcher, root in zip((told, plain), roots, strict=True):
+        batch = searcher.ask(root, simulations=10)
+        while batch is not None:
+            if searcher is told and not searcher.warned:
+                with pytest.raises(EvaluatorWarning):
+                    searcher.tell(*says(1.5)(batch))
+            searcher.tell(*says(0.5)(batch))
+            batch = searcher.ask()
+    assert roots[0].result.visits.tolist() == roots[1].result.visits.tolist()
+    assert roots[0].simulations == 10

@@ -41,6 +41,7 @@ class Requests {
   };
 
   static constexpr double kLargest = 1e100;  // of a value; means of millions of them stay finite
+  static constexpr std::int64_t kUsable = -1, kOutside = -2;  // of first_bad, where no row is bad
 
   explicit Requests(const Rules& rules)
       : size_(rules.state_size), players_(static_cast<std::size_t>(rules.players)), actions_(static_cast<std::size_t>(rules.actions)),
@@ -116,17 +117,21 @@ class Requests {
   }
 
   // The first row whose values are not finite or too large, or whose logits are not finite; −∞ is right where an id is
-  // illegal, since so networks mask. −1: none.
-  std::int64_t first_bad(const Numbers& logits, const Numbers& values) const {
-    for (std::size_t i = 0; i < rows() * players_; ++i)
-      if (!(std::abs(values.at(i)) <= kLargest)) return static_cast<std::int64_t>(i / players_);
-    if (!logits.given()) return -1;
+  // illegal, since so networks mask. None: kUsable, or kOutside where a value lies outside of [low, high].
+  std::int64_t first_bad(const Numbers& logits, const Numbers& values, double low = -HUGE_VAL, double high = HUGE_VAL) const {
+    std::int64_t usable = kUsable;
+    for (std::size_t i = 0; i < rows() * players_; ++i) {
+      const double value = values.at(i);
+      if (!(std::abs(value) <= kLargest)) return static_cast<std::int64_t>(i / players_);
+      if (value < low || value > high) usable = kOutside;
+    }
+    if (!logits.given()) return usable;
     for (std::size_t row = 0; row < rows(); ++row) {
       bool plain = true;
       for (std::size_t i = row * logits.wide; i < (row + 1) * logits.wide; ++i) plain &= std::isfinite(logits.at(i));
       if (!plain && !rightly_masked(row, logits)) return static_cast<std::int64_t>(row);
     }
-    return -1;
+    return usable;
   }
 
   std::vector<Root> roots;

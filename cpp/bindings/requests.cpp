@@ -227,13 +227,14 @@ void bind_requests(nb::module_& m) {
            },
            nb::arg("joint"), nb::sig("def legal(self, joint: bool) -> tuple[numpy.typing.NDArray[numpy.bool_], int]"))
       .def("first_bad",
-           [](const BoundRequests& r, const std::optional<Array>& logits, const std::optional<Array>& values) {
+           [](const BoundRequests& r, const std::optional<Array>& logits, const std::optional<Array>& values, double low, double high) {
              const std::size_t rows = r.requests.rows();
-             return r.requests.first_bad(numbers(logits, rows, "logits"), numbers(values, rows, "values"));
+             return r.requests.first_bad(numbers(logits, rows, "logits"), numbers(values, rows, "values"), low, high);
            },
-           nb::arg("logits").none(), nb::arg("values"),
-           nb::sig("def first_bad(self, logits: numpy.typing.NDArray[numpy.floating] | None, values: numpy.typing.NDArray[numpy.floating]) -> int"),
-           "The first row whose numbers cannot be used, -1 if all can.");
+           nb::arg("logits").none(), nb::arg("values"), nb::arg("low"), nb::arg("high"),
+           nb::sig("def first_bad(self, logits: numpy.typing.NDArray[numpy.floating] | None, "
+                   "values: numpy.typing.NDArray[numpy.floating], low: float, high: float) -> int"),
+           "The first row whose numbers cannot be used, -1 if all can, -2 if all can and a value lies outside of [low, high].");
   nb::class_<Drive>(m, "Drive", nb::type_slots(Collected<Drive>::slots), "Roots searched together, with requests answered outside.")
       .def(nb::init<const nb::list&, std::vector<std::uint64_t>, std::size_t>(), nb::arg("searches"), nb::arg("goals"), nb::arg("threads"),
            nb::sig("def __init__(self, searches: list[Search], goals: Sequence[int], threads: int) -> None"))

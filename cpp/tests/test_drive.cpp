@@ -69,7 +69,9 @@ class Evaluator {
       logits.wide = wide;
       values.both = next.values.data();
       values.wide = rows.players();
-      CHECK(rows.first_bad(logits, values) == -1);
+      CHECK(rows.first_bad(logits, values) == Requests::kUsable);
+      CHECK(rows.first_bad(logits, values, -1.0, 1.0) == Requests::kUsable);
+      CHECK(rows.first_bad(logits, values, 2.0, 3.0) == Requests::kOutside);
       const std::lock_guard<std::mutex> guard(mutex_);
       answered_.push_back(std::move(next));
       changed_.notify_all();

@@ -70,10 +70,13 @@ if TYPE_CHECKING:
     from anabranch.search.engine.searcher import search as search
     from anabranch.search.exact.solve import Solution as Solution
     from anabranch.search.exact.solve import solve as solve
+    from anabranch.search.maths import policies as policies
+    from anabranch.search.maths.policies import tempered as tempered
     from anabranch.search.reference.search import Reference as Reference
     from anabranch.search.results.move_rules import LowerBound as LowerBound
     from anabranch.search.results.move_rules import Regularised as Regularised
     from anabranch.search.results.move_rules import Visits as Visits
+    from anabranch.search.results.move_rules import lower_bounds as lower_bounds
     from anabranch.search.results.move_rules import move_policy as move_policy
     from anabranch.search.results.result import Result as Result
     from anabranch.search.settings.config import Chance as Chance
@@ -112,6 +115,7 @@ _HOME = {
     "to_mover": "evaluate.seats",
     "to_onnx": "evaluate.export",
     "to_seats": "evaluate.seats",
+    "Asked": "evaluate.asked",
     "Batch": "evaluate.batch",
     "Cached": "evaluate.cached",
     "Hashing": "evaluate.native",
@@ -121,7 +125,9 @@ _HOME = {
     "LowerBound": "search.results.move_rules",
     "Regularised": "search.results.move_rules",
     "Visits": "search.results.move_rules",
+    "lower_bounds": "search.results.move_rules",
     "move_policy": "search.results.move_rules",
+    "tempered": "search.maths.policies",
     "Reference": "search.reference.search",
     "Result": "search.results.result",
     "VirtualLoss": "search.settings.config",
@@ -166,19 +172,25 @@ _HOME = {
     "symmetry_group": "game.group",
     "uniform": "game.random",
 }
-_MODULES = ("errors", "games", "nets", "search")
+_MODULES = {
+    "errors": "errors",
+    "games": "games",
+    "nets": "nets",
+    "policies": "search.maths.policies",
+    "search": "search",
+}
 
 __all__ = [*sorted(_HOME), *_MODULES]  # pyright: ignore[reportUnsupportedDunderAll]
 __version__ = "0.1.0"
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     if name in _HOME:
-        value = getattr(importlib.import_module(f"anabranch.{_HOME[name]}"), name)
+        value: object = getattr(importlib.import_module(f"anabranch.{_HOME[name]}"), name)
         globals()[name] = value
         return value
     if name in _MODULES:
-        return importlib.import_module(f"anabranch.{name}")
+        return importlib.import_module(f"anabranch.{_MODULES[name]}")
     raise AttributeError(f"module 'anabranch' has no attribute {name!r}")
 
 

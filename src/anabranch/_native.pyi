@@ -293,8 +293,10 @@ class Requests:
 
     def legal(self, joint: bool) -> tuple[numpy.typing.NDArray[numpy.bool_], int]: ...
 
-    def first_bad(self, logits: numpy.typing.NDArray[numpy.floating] | None, values: numpy.typing.NDArray[numpy.floating]) -> int:
-        """The first row whose numbers cannot be used, -1 if all can."""
+    def first_bad(self, logits: numpy.typing.NDArray[numpy.floating] | None, values: numpy.typing.NDArray[numpy.floating], low: float, high: float) -> int:
+        """
+        The first row whose numbers cannot be used, -1 if all can, -2 if all can and a value lies outside of [low, high].
+        """
 
 class Drive:
     """Roots searched together, with requests answered outside."""

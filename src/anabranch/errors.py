@@ -77,6 +77,10 @@ class EvaluatorError(AnabranchError):
     """An evaluator returned something that is not (logits, values) for the rows it was asked."""
 
 
+class EvaluatorWarning(RuntimeWarning):
+    """An evaluator's values lie outside of what the game declares; the search goes on, and may be misled."""
+
+
 class AgentError(AnabranchError):
     """An agent raised, or chose what is not legal; the message has the moves that led there."""
 

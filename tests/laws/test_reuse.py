@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import math
+import pickle
 from collections import Counter
 from typing import Any
 
@@ -430,7 +432,7 @@ def test_the_playout_cap_decides_by_seed_stream_and_root_number():
         rows = []
         for _ in range(2):
             results = searcher.run(roots)
-            rows += [(r.simulations, root.explores, root.native.noised) for r, root in zip(results, roots, strict=True)]
+            rows += [(r.simulations, r.full, root.native.noised) for r, root in zip(results, roots, strict=True)]
             for root in roots:
                 root.advance(3, keep="nothing")
         return rows
@@ -442,6 +444,58 @@ def test_the_playout_cap_decides_by_seed_stream_and_root_number():
     full = counts[6, True, True]
     assert abs(full - 150) < 4.0 * math.sqrt(600 * 0.25 * 0.75)
     assert rows[:300] != rows[300:], "each move is decided anew"
+
+
+def test_results_say_whether_a_capped_search_was_full():
+    """In the table, in JSON and elsewhere; the cap is of one move, and a budget of the caller's is no cap."""
+    game = GAMES["connect_four"]()
+    config = ab.SearchConfig(cap=ab.PlayoutCap(full=6, fast=2, chance=0.0), noise=ab.RootNoise())
+    searcher = ab.Searcher(game, evaluate, config, threads=1)
+    root = searcher.root(game.start())
+    (result,) = searcher.run(root)
+    assert not result.full
+    assert "2 simulations, 3 nodes, a fast search" in str(result)
+    assert json.loads(result.to_json())["full"] is False
+    assert pickle.loads(pickle.dumps(result)).full is False
+    root.advance(3)
+    (result,) = searcher.run(root, simulations=4)
+    assert result.full
+    assert "a full search" in str(result)
+    assert root.native.noised
+    plain = ab.search(game.start(), simulations=4, evaluator=evaluate)
+    assert plain.full
+    assert "full" not in str(plain)
+    reference = ab.Reference(game.start(), evaluate, config)
+    reference.explores = False
+    assert not reference.run(simulations=2).full
+    reference.advance(3)
+    assert reference.run(simulations=2).full
+
+
+@pytest.mark.parametrize("name", ["goofspiel", "pig"])
+def test_moving_on_returns_what_the_step_paid(name):
+    """Law: moving on pays what the step pays, whichever search plays."""
+    game = GAMES[name]()
+    searcher = ab.Searcher(game, ab.Uniform(), threads=1)
+    for root in (searcher.root(game.start()), ab.Reference(game.start(), ab.Uniform())):
+        state, random = game.start(), ab.Random(1)
+        for _ in range(20):
+            if state.over:
+                break
+            seats = acting(state.turn_bits)
+            action = [state.legal(seat)[0] for seat in seats] or state.sample(random)
+            state, rewards = state.step(action)
+            paid = root.advance(action, keep="nothing")
+            assert paid.tolist() == rewards.tolist()
+        assert root.state == state
+
+
+def test_a_root_is_shown_in_a_line():
+    game = GAMES["connect_four"]()
+    searcher = ab.Searcher(game, ab.Uniform(), threads=1)
+    root = searcher.root(game.start())
+    searcher.run(root, simulations=1)
+    assert repr(root) == "<Root of connect_four, player 0 to move: 1 visit, 2 nodes>"
 
 
 def test_a_graph_whose_root_moved_on_says_so():

@@ -183,9 +183,12 @@ def test_a_wave_equals_its_paths_backed_up_one_at_a_time(settings, width):
 # Ask and tell
 
 
-def asked_and_told(searcher: ab.Searcher, roots: Any, simulations: int) -> int:
-    """Search by hand, as many batches open as the depth allows; return the most that were open."""
-    most = 0
+def asked_and_told(searcher: ab.Searcher, roots: Any, simulations: int, *, slips: bool = False) -> int:
+    """Search by hand, as many batches open as the depth allows; return the most that were open.
+
+    With slips, every answer is first told wrongly, one way after the other.
+    """
+    most, told = 0, 0
     waiting: list[Any] = []
     batch = searcher.ask(roots, simulations=simulations)
     while batch is not None or waiting:
@@ -193,19 +196,36 @@ def asked_and_told(searcher: ab.Searcher, roots: Any, simulations: int) -> int:
             waiting.append(batch)
             most = max(most, len(waiting))
         if batch is None or len(waiting) == searcher.config.depth:
-            searcher.tell(*evaluate(waiting.pop(0)))
+            answered = waiting.pop(0)
+            if slips:
+                told += 1
+                with pytest.raises(EvaluatorError) as refused:
+                    searcher.tell(*WRONG[told % len(WRONG)](len(answered), answered.game))
+                assert "tell() it again" in "".join(refused.value.__notes__)
+            searcher.tell(*evaluate(answered))
         batch = searcher.ask()
     return most
 
 
+WRONG = (
+    lambda rows, game: (None, np.zeros((rows + 1, game.players))),
+    lambda rows, game: (None, np.full((rows, game.players), np.nan)),
+    lambda rows, game: (np.zeros((rows, game.actions + 1)), np.zeros((rows, game.players))),
+    lambda rows, game: (np.full((rows, game.players, game.actions), np.inf), np.zeros((rows, game.players))),
+    lambda rows, game: ("logits", None),
+)
+
+
+@pytest.mark.parametrize("slips", [False, True], ids=["right", "wrong at first"])
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
-def test_asking_and_telling_is_running(shape):
-    """By hand, with one, two and three batches open: the same graphs, the same numbers of simulations."""
+def test_asking_and_telling_is_running(shape, slips):
+    """By hand, with one, two and three batches open, also where answers are refused at first: the same graphs."""
     for game in (GAMES["goofspiel"](), GAMES["pig"](), Rounds(Trouble())):
         config = ab.SearchConfig(width=shape[0], depth=shape[1], noise=ab.RootNoise(), forced=ab.ForcedPlayouts())
-        by_hand, by_itself = (ab.Searcher(game, evaluate, config, threads=1) for _ in range(2))
+        by_hand = ab.Searcher(game, ab.Asked(), config, threads=1)
+        by_itself = ab.Searcher(game, evaluate, config, threads=1)
         mine, its = ([s.root(game.start()) for _ in range(3)] for s in (by_hand, by_itself))
-        assert asked_and_told(by_hand, mine, 50) == shape[1]
+        assert asked_and_told(by_hand, mine, 50, slips=slips) == shape[1]
         results = by_itself.run(its, simulations=50)
         for one, other, result in zip(mine, its, results, strict=True):
             assert same_graph(snapshot(one), snapshot(other))
@@ -214,7 +234,7 @@ def test_asking_and_telling_is_running(shape):
 
 
 def test_what_cannot_be_asked_or_told():
-    """Misuse is an error that says what to do; wrong answers end the search, and graphs are as before the waves."""
+    """Misuse is an error that says what to do; wrong answers change nothing, and what is dropped leaves no trace."""
     game = GAMES["connect_four"]()
     searcher = ab.Searcher(game, evaluate, ab.SearchConfig(width=4, depth=2), threads=1)
     root = searcher.root(game.start())
@@ -229,8 +249,11 @@ def test_what_cannot_be_asked_or_told():
     with pytest.raises(UsageError, match="budget"):
         searcher.ask(root)
     native = ab.Searcher(game, ab.Uniform())
-    with pytest.raises(UsageError, match="inside the engine"):
+    with pytest.raises(UsageError, match=r"inside the engine.*ab\.Searcher\(game, ab\.Asked\(\)\)"):
         native.ask(native.root(game.start()), simulations=8)
+    asked = ab.Searcher(game, ab.Asked())
+    with pytest.raises(UsageError, match=r"drive it by searcher\.ask"):
+        asked.run(asked.root(game.start()), simulations=8)
     for wrong in (
         (None, np.zeros((3, 2))),
         (None, np.zeros((5, 2))),
@@ -251,6 +274,8 @@ def test_what_cannot_be_asked_or_told():
             root.advance(3)
         with pytest.raises(EvaluatorError):
             searcher.tell(*wrong)
+        assert root.native.in_flight
+        searcher.drop()
         with pytest.raises(UsageError, match="nothing was asked"):
             searcher.tell(*evaluate(second))
         assert not root.native.in_flight

@@ -16,6 +16,7 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from anabranch.errors import DataError, shown
+from anabranch.evaluate.asked import Asked
 from anabranch.evaluate.batch import Evaluator, Function, as_evaluator
 from anabranch.evaluate.cached import Cached
 from anabranch.evaluate.contents import DIGITS, contents, origin
@@ -48,6 +49,10 @@ def identity(evaluator: Any) -> Identity:
     for name, known in BUILT_IN.items():
         if kind is known:
             return Identity(_with_settings(name, evaluator))
+    if isinstance(evaluator, Asked) and kind is Asked:
+        if evaluator.identity:
+            return Identity(f"asked:identity={evaluator.identity}")
+        return Identity(f"asked:{UNKNOWN}", "ab.Asked() does not say who answered; ab.Asked(identity=…) does")
     if isinstance(evaluator, Onnx) and kind is Onnx:
         return Identity(evaluator.name)
     if isinstance(evaluator, Torch) and kind is Torch:

@@ -10,8 +10,9 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from anabranch import _native
-from anabranch.errors import UsageError
+from anabranch.errors import EvaluatorError, UsageError
 from anabranch.evaluate.batch import Evaluator, answers, checked
+from anabranch.evaluate.range import limits, warn_of
 from anabranch.search.engine.failure import raise_failure, spelled
 from anabranch.search.engine.requests import Requests
 
@@ -28,6 +29,7 @@ class Drive:
         self.roots = list(roots)
         self._games = [root.state.game for root in roots]
         self._kinds = list({id(game): game for game in self._games}.values())
+        self._within = limits(self._kinds) if self._kinds else (0.0, 0.0)
         self._deadline = deadline
         self._native: Any = _native.Drive([root.native for root in roots], list(goals), threads)
         self.asked: deque[Requests] = deque()  # handed out and not answered, the oldest first
@@ -41,7 +43,7 @@ class Drive:
                 if failure is not None:
                     raise_failure(failure, self.roots[failure["root"]].state)
                 if requests is not None:
-                    self.asked.append(Requests(requests, self._games, self._kinds))
+                    self.asked.append(Requests(requests, self._games, self._kinds, self._within))
                     return self.asked[-1]
                 if not more:
                     return None
@@ -49,20 +51,28 @@ class Drive:
             self.drop()
             raise
 
-    def tell(self, logits: Any, values: Any) -> None:
-        """Answer the oldest requests; an answer that is refused drops the waves."""
+    def checked(self, logits: Any, values: Any) -> tuple[Any, Any]:
+        """Return answers to the oldest requests, checked; what is refused changes nothing."""
         if not self.asked:
             raise UsageError("nothing was asked: call ask() first")
         try:
-            self.answer(*checked(self.asked[0], (logits, values)))
-        except BaseException:
-            self.drop()
+            return self._warned(checked(self.asked[0], (logits, values)))
+        except EvaluatorError as error:
+            error.add_note("the batch is still asked: tell() it again, or drop() the search")
             raise
 
     def answer(self, logits: Any, values: Any) -> None:
         """Hand on answers that were checked; roots use them when they go on."""
         requests = self.asked.popleft()
         self._native.answer(requests.native, logits, values)
+
+    def _warned(self, answer: tuple[Any, Any]) -> tuple[Any, Any]:
+        """Return answers to the oldest requests; where values lie outside of what the game declares, say so once."""
+        requests, searcher = self.asked[0], self.roots[0].searcher
+        if requests.outside and not searcher.warned:
+            searcher.warned = True
+            warn_of(requests.game, answer[1], self._within)
+        return answer
 
     def drop(self) -> None:
         """Forget all waves in flight."""
@@ -111,7 +121,7 @@ class Drive:
         On the thread that drives: roots cannot be asked for a line while they go on.
         """
         try:
-            return evaluate()
+            return self._warned(evaluate())
         except BaseException as error:
             asking = self.asked[0].native.roots
             lines = "; ".join(spelled(self.roots[number].native.line()) for number in asking[:3])

@@ -171,8 +171,10 @@ class Graph:
                     free.append(below)
         assert removed == size, "no cycles unless the game declares them"
 
-    def result(self, simulations: int, seconds: float, config: SearchConfig | None = None) -> Result:
-        """Read a result off the root; `config` are the settings it was searched with."""
+    def result(
+        self, simulations: int, seconds: float, config: SearchConfig | None = None, *, full: bool = True
+    ) -> Result:
+        """Read a result off the root; `config` are the settings it was searched with, `full` whether no cap cut it."""
         found = reported(self._root, _native.summary, self.native)
         (chances, prior, q, target), visits, value, line, nodes, rolled = found
         fan = []
@@ -194,4 +196,5 @@ class Graph:
             graph=self,
             config=config,
             pruned=target,
+            full=full,
         )

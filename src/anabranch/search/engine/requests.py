@@ -16,16 +16,21 @@ from anabranch.game.game import Game
 from anabranch.game.state import State
 from anabranch.game.words import acting
 
+OUTSIDE = -2  # as the engine says it
+
 
 class Requests(Batch):
     """What roots ask. States are made only for evaluators that look at them; observations come straight from rules."""
 
-    def __init__(self, native: Any, games: Sequence[Game], kinds: Sequence[Game]) -> None:
-        vars(self).update(native=native, games=games, kinds=kinds, game=games[native.first_root])
+    def __init__(self, native: Any, games: Sequence[Game], kinds: Sequence[Game], within: tuple[float, float]) -> None:
+        game = games[native.first_root]
+        vars(self).update(native=native, games=games, kinds=kinds, within=within, outside=False, game=game)
 
     native: Any
     games: Sequence[Game]  # of all roots, of which some ask
     kinds: Sequence[Game]  # the different ones among them
+    within: tuple[float, float]  # where values may lie
+    outside: bool  # whether one of the answer's did not; known once it was checked
     game: Game
 
     def __len__(self) -> int:
@@ -87,7 +92,9 @@ class Requests(Batch):
 
     def can_use(self, logits: npt.NDArray[Any] | None, values: npt.NDArray[Any]) -> bool:
         """Whether an answer's numbers are finite, but for masks of illegal ids, and none is too large."""
-        return bool(self.native.first_bad(logits, values) < 0)
+        found = self.native.first_bad(logits, values, *self.within)
+        vars(self)["outside"] = found == OUTSIDE
+        return bool(found < 0)
 
     @cached_property
     def movers(self) -> npt.NDArray[np.int64]:

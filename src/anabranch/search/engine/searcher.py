@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from anabranch import _native
 from anabranch.errors import UsageError
@@ -18,6 +19,7 @@ from anabranch.evaluate.native import Rollout
 from anabranch.game.compiled import CompiledGame
 from anabranch.game.game import Game
 from anabranch.game.state import State
+from anabranch.search.engine.asking import Asking
 from anabranch.search.engine.drive import Drive
 from anabranch.search.engine.failure import raise_failure, reported
 from anabranch.search.engine.graph import Graph
@@ -70,7 +72,8 @@ class Root:
 
     def result_of(self, simulations: int, seconds: float) -> Result:
         """Return what was found, by so many simulations in such a time."""
-        return self.graph.result(simulations, seconds, used(self.searcher.config, self.explores))
+        config = used(self.searcher.config, self.explores)
+        return self.graph.result(simulations, seconds, config, full=self.explores)
 
     @property
     def root_number(self) -> int:
@@ -82,8 +85,8 @@ class Root:
         """The random numbers of this root, of which moving on makes others."""
         return Draws(self.searcher.config.seed, self.stream, self.root_number)
 
-    def advance(self, action: int | Sequence[int], *, keep: Keep = "graph") -> None:
-        """Make the state after an action, a joint action or an outcome the root.
+    def advance(self, action: int | Sequence[int], *, keep: Keep = "graph") -> npt.NDArray[np.float64]:
+        """Make the state after an action, a joint action or an outcome the root; return the step's rewards per player.
 
         `keep` says what stays of what was found below it: the `graph` with all visits; the `evaluations`, so that no
         state is asked about again while visits are counted anew; `nothing`. What cannot be reached any more is freed.
@@ -92,11 +95,13 @@ class Root:
         if not self.running.acquire(blocking=False):
             raise UsageError(BEING_SEARCHED)
         try:
-            following, _ = self.state.step(action)
+            following, rewards = self.state.step(action)
             row = self.state.row_of(action)
             reported(self.state, self.native.advance, row, following.data, keep)
             self.state = following
             self.simulations, self.seconds = 0, 0.0
+            self.explores = True  # a cap decides root by root
+            return rewards
         finally:
             self.running.release()
 
@@ -113,6 +118,16 @@ class Root:
         from anabranch.search.engine.saved import save
 
         return save(self, path)
+
+    def __repr__(self) -> str:
+        from anabranch.game.pictures import situation
+        from anabranch.search.results.show.result_sheet import plural
+
+        try:
+            found = f"{plural(int(self.native.root_visits), 'visit')}, {plural(int(self.native.nodes), 'node')}"
+        except UsageError:  # a thread is at work on it
+            found = "being searched"
+        return f"<Root of {self.state.game.name}, {situation(self.state)}: {found}>"
 
 
 class Searcher:
@@ -133,9 +148,9 @@ class Searcher:
         self.threads = threads or min(os.cpu_count() or 1, 64)
         self._translations: dict[tuple[int, int], tuple[Game, tuple[Any, Any, Any]]] = {}
         self.native = self.translated(game)[1].native
+        self.warned = False  # of values outside of what the game declares
         self._streams = 0
-        self._asking: Drive | None = None
-        self._before: list[int] = []
+        self._asking: Asking | None = None
 
     def translated(self, game: Game, hash_bits: int = 64) -> tuple[Any, Any, Any]:
         """Return settings, evaluator and its owner as the engine takes them, made once a game."""
@@ -271,16 +286,24 @@ class Searcher:
 
     def _prepare(self, roots: list[Root]) -> None:
         """Ask about roots that need priors to put noise on, and let them explore, or not."""
+        exploring = self._exploring(roots)
+        if exploring and self.native:
+            self._run_native(exploring, [0] * len(exploring), None)
+        elif exploring:
+            self._drive(exploring, [0] * len(exploring), None).run(self.evaluator, 1)
+        self._let_explore(roots)
+
+    def _exploring(self, roots: list[Root]) -> list[Root]:
+        """Return the roots whose priors are needed before their search begins."""
+        used_at_all = self.config.noise is not None or self.config.forced is not None
+        return [root for root in roots if root.explores] if used_at_all else []
+
+    def _let_explore(self, roots: list[Root]) -> None:
+        """Put noise and forced visits on roots that explore, and take them from the others."""
         noise, forced = self.config.noise, self.config.forced
         if noise is None and forced is None:
             return
-        exploring = [root for root in roots if root.explores]
-        if exploring:
-            if self.native:
-                self._run_native(exploring, [0] * len(exploring), None)
-            else:
-                self._drive(exploring, [0] * len(exploring), None).run(self.evaluator, 1)
-            self._set_rules(exploring, noise, forced.k if forced else 0.0)
+        self._set_rules(self._exploring(roots), noise, forced.k if forced else 0.0)
         self._set_rules([root for root in roots if not root.explores], None, 0.0)
 
     @staticmethod
@@ -323,36 +346,38 @@ class Searcher:
         elif self._asking is None:
             raise UsageError("say what to search first: searcher.ask(roots, simulations=400)")
         assert self._asking is not None
-        if len(self._asking.asked) >= self.config.depth:
+        if len(self._asking.drive.asked) >= self.config.depth:
             raise UsageError(
-                f"{len(self._asking.asked)} asked and not told, as many as SearchConfig.depth allows: call tell() first"
+                f"{len(self._asking.drive.asked)} asked and not told, as many as SearchConfig.depth allows: call "
+                f"tell() first"
             )
         try:
             batch = self._asking.ask()
         except BaseException:
             self._end_asking()
             raise
-        if batch is None and not self._asking.asked:
+        if batch is None and not self._asking.drive.asked:
             self._end_asking()
         return batch
 
     def tell(self, logits: Any, values: Any) -> None:
         """Give the evaluations of the oldest batch asked for and not told yet; checked as an evaluator's are.
 
-        An answer that is refused drops all waves in flight and ends the search; graphs are as before those waves.
+        An answer that is refused changes nothing: the batch stays asked, for `tell` to be called again or `drop`.
         """
         if self._asking is None:
             raise UsageError("nothing was asked: call ask() first")
+        answer = self._asking.drive.checked(logits, values)
         try:
-            self._asking.tell(logits, values)
+            self._asking.drive.answer(*answer)
         except BaseException:
-            self._end_asking()
+            self.drop()
             raise
 
     def drop(self) -> None:
         """End a search begun by `ask`; waves that were not told are forgotten."""
         if self._asking is not None:
-            self._asking.drop()
+            self._asking.drive.drop()
             self._end_asking()
 
     def _begin_asking(
@@ -363,27 +388,31 @@ class Searcher:
         if self.native:
             raise UsageError(
                 f"{self.evaluator} runs inside the engine and is not asked from outside; to answer yourself, make the "
-                f"searcher with a function in its place, which is then never called: ab.Searcher(game, lambda batch: "
-                f"None)"
+                f"searcher with ab.Asked() in its place: ab.Searcher(game, ab.Asked())"
             )
         chosen = self._checked(roots)
         check_budget(simulations, visits, None, len(chosen))
         self._take(chosen)
         try:
-            self._prepare(chosen)
-            goals = self._goals(chosen, simulations, visits)
-            self._before = [root.native.root_visits for root in chosen]
-            self._asking = self._drive(chosen, goals, None)
+            self._asking = Asking(chosen, self._drives(chosen, self._goals(chosen, simulations, visits)))
         except BaseException:
             self._give_back(chosen)
             raise
 
+    def _drives(self, roots: list[Root], goals: list[int]) -> Iterator[Drive]:
+        """Yield what is driven by the caller: what `_prepare` needs, if anything, then the search itself."""
+        exploring = self._exploring(roots)
+        if exploring:
+            yield self._drive(exploring, [0] * len(exploring), None)
+        self._let_explore(roots)
+        yield self._drive(roots, goals, None)
+
     def _end_asking(self) -> None:
         assert self._asking is not None
-        roots, self._asking = self._asking.roots, None
-        for root, before in zip(roots, self._before, strict=True):
+        asking, self._asking = self._asking, None
+        for root, before in zip(asking.roots, asking.before, strict=True):
             root.simulations, root.seconds = root.native.root_visits - before, 0.0
-        self._give_back(roots)
+        self._give_back(asking.roots)
 
 
 def _sizes(game: Game) -> dict[str, Any]:

@@ -62,6 +62,7 @@ def read_result(searched: Searched, simulations: int, seconds: float) -> Result:
         seconds=seconds,
         graph=graph,
         config=used(searched.config, searched.explores),
+        full=searched.explores,
     )
 
 

@@ -8,8 +8,12 @@ from collections import deque
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+
 from anabranch.errors import UsageError
 from anabranch.evaluate.batch import Batch, Evaluation, Evaluator, as_evaluator, evaluations
+from anabranch.evaluate.range import limits, warn_of
 from anabranch.game.state import State
 from anabranch.search.maths import formulas
 from anabranch.search.maths.draws import Draws
@@ -44,6 +48,8 @@ class Reference:
         self.stream = stream
         self.root_number = 0  # how often the root moved on
         self.explores = True  # whether noise and forced playouts are used, where the settings have them
+        self.warned = False  # of values outside of what the game declares
+        self._within = limits([self.game])
         self.asked = 0  # how many states the evaluator was asked about
         self._kept: dict[Any, Kept] = {}  # by state: what is kept from before an advance
         self.walker = self._planted(state, 0)
@@ -161,7 +167,12 @@ class Reference:
         seed = self.walker.draws.evaluation()
         states, keys = [question.state for question in questions], [question.key for question in questions]
         self.asked += len(questions)
-        return evaluations(self.evaluator, Batch(states, keys, [seed] * len(questions)))
+        found = evaluations(self.evaluator, Batch(states, keys, [seed] * len(questions)))
+        values = np.array([evaluation.values for evaluation in found])
+        if not self.warned and (values.min() < self._within[0] or values.max() > self._within[1]):
+            self.warned = True
+            warn_of(self.game, values, self._within)
+        return found
 
     def _settle(self, node: Node, evaluation: Evaluation) -> None:
         def undo() -> None:
@@ -175,15 +186,16 @@ class Reference:
 
     # Between moves
 
-    def advance(self, action: Any, *, keep: Keep = "graph") -> None:
-        """Make the state after an action, a joint action or an outcome the root; `keep` what was found below it.
+    def advance(self, action: Any, *, keep: Keep = "graph") -> npt.NDArray[np.float64]:
+        """Make the state after an action, a joint action or an outcome the root; return the step's rewards per player.
 
-        `graph`: all of it. `evaluations`: visits are forgotten, evaluations are not asked for again. `nothing`.
+        `keep` says what stays of what was found below it. `graph`: all of it. `evaluations`: visits are forgotten,
+        evaluations are not asked for again. `nothing`.
         """
         checked_keep(keep)
         if self.graph.holder is not None:
             raise UsageError(BEING_SEARCHED)
-        state, _ = self.state.step(action)
+        state, rewards = self.state.step(action)
         edge = self.root.edges.get(self.root.move_of(action))
         kept = edge.child if edge is not None and edge.child is not None else self.walker.find(state.data)
         kept_evaluations = self._below(kept, state) if keep == "evaluations" else {}
@@ -193,6 +205,8 @@ class Reference:
         # Nothing can fail from here on: a verb that raised above has changed nothing.
         self.state, self.walker, self._kept = state, walker, kept_evaluations
         self.root_number += 1
+        self.explores = True  # a cap decides root by root
+        return rewards
 
     def _below(self, kept: Node | None, state: State) -> dict[Any, Kept]:
         """Return what is remembered of states that can be reached, by edges of this graph or of those before it.

@@ -38,6 +38,7 @@ class Result:
     graph: Any = field(repr=False)  # the engine's Graph, the reference's, or an Excerpt
     config: SearchConfig | None = field(default=None, repr=False)  # of this search: without exploration if it had none
     pruned: Floats | None = field(default=None, repr=False)  # `target`, where the engine has it at hand
+    full: bool = True  # False where `SearchConfig.cap` made it a fast search, which only plays on
 
     @classmethod
     def made(cls, **fields: Any) -> Result:
@@ -121,6 +122,7 @@ class Result:
             "nodes": self.nodes,
             "simulations": self.simulations,
             "seconds": self.seconds,
+            "full": self.full,
         }
         return json.dumps(facts)
 

@@ -45,7 +45,7 @@ def result_sheet(result: Result) -> Sheet:
     shown = range(min(game.players, MOST_PLAYERS))
     return Sheet(
         heading=f"{game.name}: {situation(state)}",
-        summary=f"{plural(result.simulations, 'simulation')}, {plural(result.nodes, 'node')}",
+        summary=", ".join([plural(result.simulations, "simulation"), plural(result.nodes, "node"), *_cap(result)]),
         values=[(player_name(game, seat), value_cell(float(result.value[seat]), seat, scale)) for seat in shown],
         tables=tables,
         fan=fan,
@@ -66,6 +66,12 @@ def _legend(game: Game, acting: int, scale: Scale, fan: bool) -> Legend:
     steps = [scale.low + (scale.high - scale.low) * (step + 0.5) / SHADES for step in range(SHADES)]
     ramps = [[scale.colour(value, seat) for value in steps] for seat in range(min(players, MOST_PLAYERS))]
     return Legend(words, signed(scale.low, 2), signed(scale.high, 2), ramps)
+
+
+def _cap(result: Result) -> list[str]:
+    """Say of a search whose settings have a cap whether it was full."""
+    capped = result.config is not None and result.config.cap is not None
+    return ["a full search" if result.full else "a fast search"] if capped or not result.full else []
 
 
 def plural(number: int, noun: str) -> str:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from anabranch.errors import EvaluatorWarning
+from anabranch.evaluate.native import BUILT_IN
 from anabranch.game.game import Game
 
 SLACK = 1e-6  # of the range: what rounding in single precision may add
@@ -30,6 +32,11 @@ def _left(game: Game) -> tuple[float, float]:
         return low, high
     span = max(high, 0.0) - min(low, 0.0)
     return -span, span
+
+
+def watched(evaluator: Any) -> bool:
+    """Whether an evaluator's values are looked at: those of the library's own are what the game pays, or what one set."""
+    return type(evaluator) not in BUILT_IN.values()
 
 
 def warn_of(game: Game, values: npt.ArrayLike, within: tuple[float, float]) -> None:

@@ -16,6 +16,7 @@ from anabranch import _native
 from anabranch.errors import UsageError
 from anabranch.evaluate.batch import Batch, as_evaluator
 from anabranch.evaluate.native import Rollout
+from anabranch.evaluate.range import watched
 from anabranch.game.compiled import CompiledGame
 from anabranch.game.game import Game
 from anabranch.game.state import State
@@ -148,7 +149,7 @@ class Searcher:
         self.threads = threads or min(os.cpu_count() or 1, 64)
         self._translations: dict[tuple[int, int], tuple[Game, tuple[Any, Any, Any]]] = {}
         self.native = self.translated(game)[1].native
-        self.warned = False  # of values outside of what the game declares
+        self.warned = not watched(self.evaluator)  # of values outside of what the game declares
         self._streams = 0
         self._asking: Asking | None = None
 

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from anabranch.errors import UsageError
 from anabranch.evaluate.batch import Batch, Evaluation, Evaluator, as_evaluator, evaluations
-from anabranch.evaluate.range import limits, warn_of
+from anabranch.evaluate.range import limits, warn_of, watched
 from anabranch.game.state import State
 from anabranch.search.maths import formulas
 from anabranch.search.maths.draws import Draws
@@ -48,7 +48,7 @@ class Reference:
         self.stream = stream
         self.root_number = 0  # how often the root moved on
         self.explores = True  # whether noise and forced playouts are used, where the settings have them
-        self.warned = False  # of values outside of what the game declares
+        self.warned = not watched(self.evaluator)  # of values outside of what the game declares
         self._within = limits([self.game])
         self.asked = 0  # how many states the evaluator was asked about
         self._kept: dict[Any, Kept] = {}  # by state: what is kept from before an advance

@@ -33,6 +33,9 @@ from anabranch.play.identity import agent_identity
 from anabranch.play.names import agent_by_name, as_agent
 from anabranch.play.open_spiel import mcts_agent
 
+# Evaluators here say numbers by which they can be told apart, whatever the game declares.
+pytestmark = pytest.mark.filterwarnings("ignore::anabranch.errors.EvaluatorWarning")
+
 GAME = ab.games.load("tic_tac_toe")
 FOUR = ab.games.load("connect_four")
 
@@ -258,6 +261,7 @@ def evaluators(folder: Path) -> dict[str, tuple[Any, Any, Any]]:
         "Rollout": (ab.Rollout(), ab.Rollout(), ab.Rollout(count=2)),
         "Uniform": (ab.Uniform(), ab.Uniform(), ab.Uniform(0.5)),
         "Hashing": (ab.Hashing(), ab.Hashing(), ab.Hashing(1)),
+        "Asked": (ab.Asked("a"), ab.Asked("a"), ab.Asked("b")),
         "Torch": (ab.Torch(trained(1)), ab.Torch(trained(1)), ab.Torch(trained(2))),
         "Onnx": (ab.Onnx(model), ab.Onnx(model), ab.Onnx(bytes(changed))),
         "Network": (ab.Network(module.observed), ab.Network(module.observed), ab.Network(module.evaluate)),

@@ -35,7 +35,7 @@ def _left(game: Game) -> tuple[float, float]:
 
 
 def watched(evaluator: Any) -> bool:
-    """Whether an evaluator's values are looked at: those of the library's own are what the game pays, or what one set."""
+    """Whether an evaluator's values are looked at: those of built-in ones are what the game pays, or was asked for."""
     return type(evaluator) not in BUILT_IN.values()
 
 

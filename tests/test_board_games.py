@@ -233,12 +233,12 @@ def test_othello_by_hand():
     state = Othello().start()
     assert str(state) == (
         "8 . . . . . . . .\n7 . . . . . . . .\n6 . . . . . . . .\n5 . . . o x . . .\n4 . . . x o . . .\n"
-        "3 . . . . . . . .\n2 . . . . . . . .\n1 . . . . . . . .\n  a b c d e f g h\n2 : 2, x to move"
+        "3 . . . . . . . .\n2 . . . . . . . .\n1 . . . . . . . .\n  a b c d e f g h\n2 : 2, black (x) to move"
     )
     assert state.legal() == [2 * 8 + 3, 3 * 8 + 2, 4 * 8 + 5, 5 * 8 + 4]
     state, _ = play(state, "d6")
     assert str(state).splitlines()[2:5] == ["6 . . . x . . . .", "5 . . . x x . . .", "4 . . . x o . . ."]
-    assert str(state).splitlines()[-1] == "4 : 1, o to move"
+    assert str(state).splitlines()[-1] == "4 : 1, white (o) to move"
     with pytest.raises(ab.errors.IllegalActionError):
         state.step(64)
 

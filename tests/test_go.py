@@ -300,7 +300,7 @@ def test_area_scoring():
         assert plain_lead(marks, 5) == lead, picture
         state, rewards = play(laid(Go(5, lead).interpreted(), picture), "pass pass")
         assert (state.over, rewards) == (True, [0, 0])
-        assert str(state).endswith(f"x leads by {lead} before komi {lead}: a draw")
+        assert str(state).endswith(f"black (x) leads by {lead} before komi {lead}: a draw")
         for komi, black in ((lead - 0.5, 1), (lead + 0.5, -1)):
             state, rewards = play(laid(Go(5, komi).interpreted(), picture), "pass pass")
             assert rewards == [black, -black]
@@ -312,14 +312,14 @@ def test_the_end():
     assert (state.over, rewards) == (False, [0, 0])
     state, rewards = play(state, "pass")
     assert (state.over, rewards) == (False, [0, 0])
-    assert str(state).endswith("\no passed, x to move")
+    assert str(state).endswith("\nwhite (o) passed, black (x) to move")
     assert play(state, "pass")[0].over
     short = Go(5, 0.5, plies=3).interpreted()
     state, rewards = play(short.start(), "a1 b1")
     assert (state.over, rewards) == (False, [0, 0])
     state, rewards = play(state, "a2")
     assert (state.over, rewards) == (True, [1, -1])
-    assert str(state).endswith("x leads by 1 before komi 0.5: x wins by 0.5")
+    assert str(state).endswith("black (x) leads by 1 before komi 0.5: black (x) wins by 0.5")
     assert Go(3).plies == 18
 
 

@@ -340,6 +340,32 @@ def moves(folder: Path) -> Prepared:
     return read, []
 
 
+def positions(folder: Path) -> Prepared:
+    """A game on the first line, the text of a position on the others; what is read is printed and read again."""
+    options: dict[str, dict[str, Any]] = {
+        "tic_tac_toe": {},
+        "connect_four": {},
+        "othello": {"size": 4},
+        "go": {"size": 5},
+        "n_in_a_row": {"size": 5, "line": 4},
+        "take_away": {},
+        "pig": {},
+        "goofspiel": {"cards": 4},
+        "pyrat": {},
+    }
+    known = {name: ab.games.load(name, compiled=False, **given) for name, given in options.items()}
+    known["window"] = ab.games.load("n_in_a_row", size=23, line=5, compiled=False)
+
+    def read(data: bytes) -> object:
+        name, _, text = text_of(data).partition("\n")
+        game = known.get(name) or next(iter(known.values()))
+        state = game.position(text)
+        assert game.position(str(state)) == state, text
+        return state
+
+    return read, bytes_of(*(f"{name}\n{game.start()}" for name, game in known.items()))
+
+
 def as_written(text: str) -> Any:
     try:
         given = json.loads(text)
@@ -457,6 +483,12 @@ TARGETS = [
             ",",
             " ",
         ),
+    ),
+    Target(
+        "positions",
+        positions,
+        bytes_of("x", "o", ".", "/", "\n", "x to move", "black passed, white to move", "over", "12", "points", "none"),
+        share=0.3,
     ),
     Target("agents", agents, NAMES, share=0.5),
     Target("evaluator_names", evaluator_names, NAMES, share=0.5),

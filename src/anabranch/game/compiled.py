@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from anabranch.errors import GameError
+from anabranch.errors import GameError, UnknownNameError, UsageError, shown
 from anabranch.game.game import Game, Rules
 from anabranch.game.interpreted import InterpretedRules
 from anabranch.game.random import Random
@@ -104,10 +104,20 @@ class CompiledGame(Game):
         return repr(RecordView(self.state, bytearray(state.data)))
 
     def replace(self, data: bytes, **fields: Any) -> bytes:
-        """Return record bytes with some fields changed: how exact positions are set up in tests and tools."""
+        """Return record bytes with some fields changed; a value that does not fit its field is refused."""
         array = np.frombuffer(bytearray(data), self.state)
         for name, value in fields.items():
-            array[name] = value
+            if name not in (self.state.names or ()):
+                raise UnknownNameError(f"field of a state of {self.name}", name, self.state.names or ())
+            try:
+                array[name] = value
+                fits = np.array_equal(array[name][0], np.broadcast_to(np.asarray(value), array[name][0].shape))
+            except (TypeError, ValueError, OverflowError):
+                fits = False
+            if not fits:
+                kind = self.state[name]
+                shape = f" of shape {kind.shape}" if kind.shape else ""
+                raise UsageError(f"{self.name}: {name} is {kind.base}{shape}, which cannot hold {shown(value)}")
         return array.tobytes()
 
     def _identity(self) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import inspect
 from abc import ABCMeta
 from collections.abc import Sequence
@@ -11,12 +12,14 @@ from typing import Any, ClassVar, Protocol, Self
 import numpy as np
 import numpy.typing as npt
 
-from anabranch.errors import GameError, UnknownNameError, UsageError
+from anabranch.errors import GameError, UnknownNameError, UsageError, shown
 from anabranch.game.random import Random, key_of
 from anabranch.game.spelling import misspelt
 from anabranch.game.state import State
 from anabranch.game.symmetry import Symmetry
 from anabranch.game.words import OPTIONAL, REQUIRED
+
+LONGEST_POSITION = 100_000  # letters of its text
 
 
 class Rules(Protocol):
@@ -141,9 +144,30 @@ class Game(metaclass=GameType):
         """Return the first state; games with a random set-up draw it from the seed."""
         return State(self, self.rules.setup(Random(key_of((seed,)))))
 
+    def position(self, text: str) -> State:
+        """Return the state that a text shows: what `print(state)` shows, or what people type of it.
+
+        Games read it by their `read`; a text that shows no possible position is a UsageError that says where and why.
+        """
+        if not isinstance(text, str):
+            raise UsageError(f"{self.name}: a position is read from text, found {shown(text)}")
+        if len(text) > LONGEST_POSITION:
+            raise UsageError(f"{self.name}: the text of a position has at most {LONGEST_POSITION:,} letters")
+        state = self.read(text)
+        if not isinstance(state, State):
+            raise GameError(f"{self.name}: read(text) must return a State, found {shown(state)}")
+        return state
+
     def field(self, data: Any, name: str) -> Any:
         """Return a named part of a raw state."""
         return getattr(data, name)
+
+    def replace(self, data: Any, **fields: Any) -> Any:
+        """Return a raw state with some of its named parts changed; `State.replace` is this for states."""
+        try:
+            return data._replace(**fields) if hasattr(data, "_replace") else dataclasses.replace(data, **fields)
+        except (TypeError, ValueError) as error:
+            raise UsageError(f"{self.name}: {error}; replace is for states with named fields") from None
 
     def playout(self, data: Any, random: Random, max_depth: int) -> Sequence[float] | npt.NDArray[np.float64] | None:
         """Return the rewards of one random game from a raw state, played in one go; None: it is played step by step.
@@ -166,6 +190,18 @@ class Game(metaclass=GameType):
     def svg(self, state: State) -> str | None:
         """Draw a state as SVG text, one `<svg>` element with width and height; None: its text is shown instead."""
         return None
+
+    def read(self, text: str) -> State:
+        """Return the state that a text shows, the inverse of `text`; `position` calls it."""
+        del text
+        raise UsageError(
+            f"{self.name} cannot read positions; give the moves that lead there, or write its read(self, text), which "
+            f"returns a state"
+        )
+
+    def player_name(self, player: int) -> str:
+        """What people call a player, in one word if possible: "x", "black", "rat"."""
+        return f"player {player}"
 
     def action_name(self, action: int) -> str:
         """What people call an action."""

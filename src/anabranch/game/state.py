@@ -120,6 +120,13 @@ class State:
         low, high = self.game.returns
         return np.full(self.game.players, low), np.full(self.game.players, high)
 
+    def replace(self, **fields: Any) -> State:
+        """Return this position with some fields of its record changed: `state.replace(pot=5)`.
+
+        Values must fit their fields; whether the game could ever come there nobody asks. `game.position` does.
+        """
+        return State(self.game, self.game.replace(self.data, **fields))
+
     @property
     def key(self) -> Any:
         """What decides whether two states are one node: the game's key, else the whole state."""
@@ -161,7 +168,8 @@ class State:
         for seat, choice in zip(seats, given, strict=True):
             legal = self.game.rules.legal(self.data, seat)
             if choice not in legal:
-                raise IllegalActionError(f"action {choice} is not legal for player {seat}; legal: {legal}\n{self}")
+                who = self.game.player_name(seat)
+                raise IllegalActionError(f"action {choice} is not legal for {who}; legal: {legal}\n{self}")
             row[seat] = choice
         return row
 

@@ -11,6 +11,7 @@ import anabranch as ab
 from anabranch.draw.boards import EMPTY, holes_board, lines_of
 from anabranch.errors import GameError
 from anabranch.game.board import column_name, column_names, draw_board
+from anabranch.game.board_text import check_said, placed_in_turn, read_board
 from anabranch.game.parameters import whole
 
 
@@ -109,6 +110,10 @@ class ConnectFour(ab.CompiledGame):
         mirror = np.arange(self.rows * self.columns).reshape(self.rows, self.columns)[:, ::-1]
         return (ab.Symmetry(actions=tuple(range(self.columns))[::-1], cells=ab.board_cells(mirror, planes=2)),)
 
+    def player_name(self, player: int) -> str:
+        """Return the player's mark; x moves first."""
+        return "xo"[player]
+
     def action_name(self, action: int) -> str:
         """Return the column's letter."""
         return column_name(action)
@@ -122,6 +127,19 @@ class ConnectFour(ab.CompiledGame):
             lines.append(["x" if first >> cell & 1 else "o" if second >> cell & 1 else "." for cell in cells])
         board = draw_board(lines, ranks=False)
         return f"{board}\n" + ("over" if state.over else f"{'xo'[state.ply & 1]} to move")
+
+    def read(self, text: str) -> ab.State:
+        """Read a board; the stones decide who moves. Not asked is in which order columns were filled."""
+        drawn = read_board(self, text, self.rows, self.columns)
+        ply, won = placed_in_turn(self, drawn, self.line, falling=True)
+        over = won or ply == self.rows * self.columns
+        check_said(self, drawn, None if over else ply % 2)
+        stones = [0, 0]
+        for row, seats in enumerate(reversed(drawn.cells)):
+            for column, seat in enumerate(seats):
+                if seat != EMPTY:
+                    stones[seat] |= 1 << column * self.stride + row
+        return self.start().replace(stones=stones, ply=ply, over=over)
 
     def svg(self, state: ab.State) -> str:
         """Draw the board, and the line that won."""

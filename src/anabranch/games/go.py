@@ -11,6 +11,8 @@ import anabranch as ab
 from anabranch.draw.boards import EMPTY, points_board
 from anabranch.errors import UnknownNameError, UsageError
 from anabranch.game.board import cell_name, column_names, draw_board, square_symmetries
+from anabranch.game.board_text import place as place_name
+from anabranch.game.board_text import read_board, refuse
 from anabranch.game.parameters import whole
 
 LARGEST = 19
@@ -23,6 +25,7 @@ USUAL = 7.5  # on other boards, as in tournaments that count areas
 FREE, BORDER = 0, 3
 
 ONE, WORD = np.uint64(1), 64
+SHOWN = ("black (x)", "white (o)")  # the players and their marks, as `text` has them
 
 
 class Go(ab.CompiledGame):
@@ -164,6 +167,10 @@ class Go(ab.CompiledGame):
         """Return the seven turns and flips."""
         return square_symmetries(self.size, planes=2 * RECENT + 1, other_actions=1)
 
+    def player_name(self, player: int) -> str:
+        """Return the colour of the player's stones."""
+        return ("black", "white")[player]
+
     def action_name(self, action: int) -> str:
         """Return the point's name, a1 at the bottom left and no letter left out, or "pass"."""
         return "pass" if action == self.points else cell_name(action, self.size, self.size)
@@ -172,12 +179,12 @@ class Go(ab.CompiledGame):
         """Draw the board; x is black."""
         board = draw_board([[".xo"[mark] for mark in row] for row in self._rows(state)])
         if not state.over:
-            passed = f"{'ox'[state.ply % 2]} passed, " if state.passes else ""
-            return f"{board}\n{passed}{'xo'[state.ply % 2]} to move"
+            passed = f"{SHOWN[1 - state.ply % 2]} passed, " if state.passes else ""
+            return f"{board}\n{passed}{SHOWN[state.ply % 2]} to move"
         lead = area_lead(state.board, state.links, self.sides, self.size)
         balance = lead - self.komi
-        result = f"{'x' if balance > 0 else 'o'} wins by {abs(balance):g}" if balance else "a draw"
-        return f"{board}\nx leads by {lead:g} before komi {self.komi:g}: {result}"
+        result = f"{SHOWN[int(balance < 0)]} wins by {abs(balance):g}" if balance else "a draw"
+        return f"{board}\n{SHOWN[0]} leads by {lead:g} before komi {self.komi:g}: {result}"
 
     def svg(self, state: ab.State) -> str:
         """Draw the board; a ring marks the last stone placed."""
@@ -189,7 +196,39 @@ class Go(ab.CompiledGame):
             and any(has_stone(state.boards, state.ply, seat, point) for seat in range(2))
             and not any(has_stone(state.boards, state.ply - 1, seat, point) for seat in range(2))
         ]
-        return points_board(cells, column_names(self.size), placed, black_and_white=True)
+        last = placed if len(placed) == 1 else []  # a board that was set up has no last stone
+        return points_board(cells, column_names(self.size), last, black_and_white=True)
+
+    def read(self, text: str) -> ab.State:
+        """Read a board and a line that says who moves; a line "black passed" says that the last ply was a pass.
+
+        A text has no history: the board is taken for the first of the game after the empty one, so that nothing else is
+        forbidden to come back, and for as early in it as can be.
+        """
+        drawn = read_board(self, text, self.size, self.size)
+        over = drawn.over or "leads by" in drawn.said
+        passed = not over and " passed" in drawn.said
+        seats = [seat for row in drawn.cells for seat in row]
+        if drawn.mover is None and not over and any(seat != EMPTY for seat in seats):
+            refuse(self, "who moves? Add a line that says so, e.g. black to move")
+        mover = drawn.mover or 0
+        ply = 2 if over else mover + 2 * (passed and mover == 0)
+        if ply > self.plies or (ply == self.plies and not over):
+            refuse(self, f"the game ends after {self.plies} plies, and this position cannot come that early")
+        start = self.start()
+        board, links = start.board, start.links
+        boards = np.zeros(self.state["boards"].shape, np.uint64)
+        for point, seat in enumerate(seats):
+            if seat != EMPTY:
+                place(board, links, self.sides, cell_of(point, self.size), seat)
+                boards[ply, seat, point // WORD] |= bit(point)
+        for point, seat in enumerate(seats):
+            if seat != EMPTY and not has_liberty(board, links, self.sides, cell_of(point, self.size), 0):
+                where = place_name(*divmod(point, self.size), self.size, self.size)
+                refuse(self, f"{where}: this chain has no free point beside it and would have been taken; remove it")
+        for back in range(2 if over else int(passed)):
+            boards[ply - 1 - back] = boards[ply]
+        return start.replace(board=board, links=links, boards=boards, ply=ply, passes=2 if over else int(passed))
 
     def _rows(self, state: ab.State) -> list[list[int]]:
         """Return what lies on the points, top row first."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -9,11 +10,14 @@ import numpy as np
 
 import anabranch as ab
 from anabranch.draw.pieces import card_table
-from anabranch.errors import UnknownNameError
+from anabranch.errors import UnknownNameError, UsageError, shown
 from anabranch.game.parameters import whole
 from anabranch.game.pictures import player_names
 
 ASCENDING, DESCENDING, RANDOM = 0, 1, 2
+# As `text` writes them.
+HAND = re.compile(r"player ([0-9]): ([0-9 ]+|none) +([0-9]{1,4}) points")
+TABLE = re.compile(r"(?:prize ([0-9]{1,2})|the next prize is drawn|over); to come ([0-9 ]+|none)")
 ORDERS = {"ascending": ASCENDING, "descending": DESCENDING, "random": RANDOM}
 WIN, DIFFERENCE, POINTS = 0, 1, 2
 SCHEMES = {"win": WIN, "difference": DIFFERENCE, "points": POINTS}
@@ -163,6 +167,27 @@ class Goofspiel(ab.CompiledGame):
         table = "over" if state.over else f"prize {state.prize}" if state.prize else "the next prize is drawn"
         return "\n".join([*lines, f"{table}; to come {_faces(state.deck)}"])
 
+    def read(self, text: str) -> ab.State:
+        """Read hands, points and prizes as they are printed; whose points came from which prize nobody asks."""
+        held, table = HAND.findall(text), TABLE.search(text)
+        if table is None or [int(seat) for seat, *_ in held] != list(range(self.players)):
+            raise UsageError(f"goofspiel: write a position as it is printed, e.g.\n{self.start()}\nfound {shown(text)}")
+        hands = [_read_cards(f"player {seat}", cards, self.cards) for seat, cards, _ in held]
+        deck, prize = _read_cards("to come", table[2], self.cards), int(table[1] or 0)
+        points = [int(won) for *_, won in held]
+        left = len(deck) + (prize > 0)
+        if any(len(hand) != left for hand in hands) or left == 1 < self.cards:
+            raise UsageError(
+                f"goofspiel: the players hold {', '.join(str(len(hand)) for hand in hands)} cards and {left} prizes "
+                f"are left; these numbers are equal, and never 1, as the last prize is settled with the one before"
+            )
+        first = min if self.order == ASCENDING else max
+        if prize in deck or prize > self.cards or (left and self.order != RANDOM and prize != first([*deck, prize])):
+            raise UsageError(f"goofspiel: prize {prize} cannot be on the table while {deck} are to come")
+        if sum(points) > self.total - sum(deck) - prize:
+            raise UsageError(f"goofspiel: {points} points are more than the prizes that are gone; correct the points")
+        return self.start().replace(hands=[_bits(hand) for hand in hands], deck=_bits(deck), points=points, prize=prize)
+
     def svg(self, state: ab.State) -> str:
         """Draw the prizes and each player's cards and points."""
         hands = [_cards(hand) for hand in state.hands.tolist()]
@@ -249,6 +274,19 @@ def fewest(points: Any, players: int) -> int:
 
 def _cards(bits: int) -> list[int]:
     return [card + 1 for card in range(bits.bit_length()) if bits >> card & 1]
+
+
+def _read_cards(whose: str, text: str, most: int) -> list[int]:
+    """Return the cards in a list of them."""
+    words = [] if text == "none" else text.split()
+    cards = [int(word) for word in words if len(word) < 3]
+    if len(set(cards)) != len(words) or not all(0 < card <= most for card in cards):
+        raise UsageError(f"goofspiel: {whose}: {shown(text.strip())} are not different cards from 1 to {most}")
+    return cards
+
+
+def _bits(cards: list[int]) -> int:
+    return sum(1 << card - 1 for card in cards)
 
 
 def _faces(bits: int) -> str:

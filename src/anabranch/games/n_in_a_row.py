@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 import anabranch as ab
-from anabranch.draw.boards import lines_of, points_board
+from anabranch.draw.boards import EMPTY, lines_of, points_board
 from anabranch.errors import UnknownNameError, UsageError
 from anabranch.game.board import cell_name, column_names, draw_board, square_symmetries
+from anabranch.game.board_text import check_said, placed_in_turn, read_board, refuse
 from anabranch.game.parameters import whole
 
 #: name → (size of the board, length of a line)
@@ -18,6 +20,7 @@ PRESETS = {"small": (9, 4), "medium": (15, 5), "large": (30, 6), "huge": (50, 7)
 WINDOW = 21  # the most of a side that a network sees, and that one move can choose from
 PLANES = 8
 PLACEMENT = np.array([1.0, -0.2, -1.0])  # to the first, second and third of three players
+WINDOW_TEXT = re.compile(r"rows ([0-9]{1,3}) to [0-9]{1,3}, columns ([0-9]{1,3}) to [0-9]{1,3} of")  # as printed
 DIRECTIONS = np.array([[0, 1], [1, 0], [1, 1], [1, -1]], np.int64)
 
 
@@ -162,12 +165,50 @@ class NInARow(ab.CompiledGame):
             heading += f"; rows {top} to {top + self.side - 1}, columns {left} to {left + self.side - 1} of {self.size}"
         return draw_board(lines) + "\n" + heading
 
+    def read(self, text: str) -> ab.State:
+        """Read a board; the stones decide who moves.
+
+        Of boards larger than the window all rows may be typed, or the window as it is printed, which says where it
+        lies: then there are no stones outside.
+        """
+        window = WINDOW_TEXT.search(text)
+        side, top, left = (self.side, int(window[1]), int(window[2])) if window else (self.size, 0, 0)
+        if max(top, left) > self.size - side:
+            refuse(self, f"{window and window[0]!r} reaches beyond the board; its window of {side} rows must be on it")
+        drawn = read_board(self, text, side, side)
+        ply, won = placed_in_turn(self, drawn, self.line)
+        board = np.zeros((self.size, self.size), np.int8)
+        board[top : top + side, left : left + side] = np.array(drawn.cells) - EMPTY
+        stones = np.argwhere(board)
+        middle = [[self.size // 2, self.size // 2]]
+        rows, columns = np.array([stones.min(0), stones.max(0)] if ply else middle * 2).T.tolist()
+        state = self.start().replace(
+            board=board.reshape(-1),
+            runs=count_runs(board, self.players, self.line),
+            ply=ply,
+            rows=rows,
+            columns=columns,
+        )
+        if window and (origin(rows, self.size, side), origin(columns, self.size, side)) != (top, left):
+            refuse(
+                self,
+                f"the window of these stones is not at {window[0]!r}, so there are stones outside it that the text "
+                f"does not show; write all {self.size} rows of the board",
+            )
+        over = won or is_full(state, self.size, self.side)
+        check_said(self, drawn, None if over else ply % self.players)
+        return state.replace(over=over)
+
     def svg(self, state: ab.State) -> str:
         """Draw the board (of large ones the window in which stones may be placed), and the line that won."""
         top, left = origin(state.rows, self.size, self.side), origin(state.columns, self.size, self.side)
         board = state.board.reshape(self.size, self.size)[top : top + self.side, left : left + self.side]
         cells = (board - 1).tolist()  # an empty cell, 0, becomes EMPTY
         return points_board(cells, column_names(self.side), lines_of(cells, self.line))
+
+    def player_name(self, player: int) -> str:
+        """Return the player's mark; x moves first."""
+        return "xo#"[player]
 
     def action_name(self, action: int) -> str:
         """Return the cell's name as `text` shows it; on large boards that is a cell of the window."""
@@ -180,6 +221,20 @@ def origin(ends: Any, size: int, side: int) -> int:
     if first < 0:
         return 0
     return int(first) if first < size - side else size - side
+
+
+def count_runs(board: Any, players: int, line: int) -> list[list[int]]:
+    """Return the chain profiles of a board: [seat][l − 1] maximal runs of length l, the last of l or more."""
+    runs = [[0] * line for _ in range(players)]
+    cells, size = board.reshape(-1), len(board)
+    for row, column in np.argwhere(board).tolist():
+        for down, right in DIRECTIONS.tolist():
+            before = (row - down, column - right)
+            begins = not (0 <= before[0] < size and 0 <= before[1] < size) or board[before] != board[row, column]
+            if begins:
+                length = min(1 + run_from(cells, size, row, column, down, right), line)
+                runs[board[row, column] - 1][length - 1] += 1
+    return runs
 
 
 def widen(ends: Any, place: int, ply: int) -> None:

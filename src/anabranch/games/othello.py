@@ -11,6 +11,7 @@ import anabranch as ab
 from anabranch.draw.boards import EMPTY, felt_board
 from anabranch.errors import UsageError
 from anabranch.game.board import cell_name, column_names, draw_board, square_symmetries
+from anabranch.game.board_text import check_said, place, read_board, refuse
 
 # Boards are sets of cells in all 64 bits, so every operand is uint64: beside a signed one, native code turns to floats.
 ZERO, ONE, TWO = np.uint64(0), np.uint64(1), np.uint64(2)
@@ -100,17 +101,42 @@ class Othello(ab.CompiledGame):
         turns = square_symmetries(self.size, planes=2, other_actions=1)
         return [turn for turn in turns if turn.actions and {turn.actions[cell] for cell in first} == first]
 
+    def player_name(self, player: int) -> str:
+        """Return the colour; the first player's discs are dark."""
+        return ("black", "white")[player]
+
     def action_name(self, action: int) -> str:
         """Return the cell's name, a1 at the bottom left, or "pass"."""
         return "pass" if action == self.cells else cell_name(action, self.size, self.size)
 
     def text(self, state: ab.State) -> str:
-        """Draw the board; x moves first."""
+        """Draw the board; x is black, who moves first."""
         first, second = state.discs.tolist()
         marks = ["x" if first >> cell & 1 else "o" if second >> cell & 1 else "." for cell in range(self.cells)]
         board = draw_board([marks[row : row + self.size] for row in range(0, self.cells, self.size)])
         score = f"{first.bit_count()} : {second.bit_count()}"
-        return f"{board}\n{score}, " + ("over" if state.over else f"{'xo'[state.mover]} to move")
+        return f"{board}\n{score}, " + ("over" if state.over else f"{('black (x)', 'white (o)')[state.mover]} to move")
+
+    def read(self, text: str) -> ab.State:
+        """Read a board and a line that says who moves; passes leave no trace on the board."""
+        drawn = read_board(self, text, self.size, self.size)
+        middle = (self.size // 2 - 1, self.size // 2)
+        for row, column in ((row, column) for row in middle for column in middle):
+            if drawn.cells[row][column] == EMPTY:
+                where = place(row, column, self.size, self.size)
+                refuse(self, f"{where} is empty; the four cells in the middle always have discs. Put one there")
+        marks = [seat for row in drawn.cells for seat in row]
+        discs = [np.uint64(sum(1 << c for c in range(self.cells) if marks[c] == seat)) for seat in range(2)]
+        moves = [
+            placements(discs[seat], discs[1 - seat], self.everywhere, self.distances, self.passable)
+            for seat in range(2)
+        ]
+        if not any(moves):
+            check_said(self, drawn, None)
+            return self.start().replace(discs=discs, moves=0, mover=0, over=True)
+        if drawn.mover is None or drawn.over:
+            refuse(self, "who moves? Add a line that says so, e.g. black to move")
+        return self.start().replace(discs=discs, moves=moves[drawn.mover], mover=drawn.mover, over=False)
 
     def svg(self, state: ab.State) -> str:
         """Draw the board; the first player's discs are dark, dots are legal moves."""

@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
 
 import anabranch as ab
 from anabranch.draw.pieces import race
+from anabranch.errors import UsageError, shown
 from anabranch.game.parameters import whole
 from anabranch.game.pictures import player_names
 
 ROLL, HOLD = 0, 1
+SCORE = re.compile(r"player [0-9] ([0-9]{1,5})\b")
+TEXT = re.compile(
+    r" of (?P<target>[0-9]{1,5}): (?:over|player (?P<mover>[0-9]) (?P<doing>rolls|to roll or hold)"
+    r"(?: with (?P<pot>[0-9]{1,4}) on the table)?)"
+)
 
 
 class Pig(ab.CompiledGame):
@@ -103,6 +110,36 @@ class Pig(ab.CompiledGame):
             return f"{scores} of {self.target}: over"
         doing = "rolls" if state.rolling else "to roll or hold"
         return f"{scores} of {self.target}: player {state.mover} {doing} with {state.pot} on the table"
+
+    def read(self, text: str) -> ab.State:
+        """Read `player 0 7, player 1 12 of 20: player 1 to roll or hold with 5 on the table`.
+
+        Only the position is read: turns and rolls, which name the dice that a match sees, are counted from here.
+        """
+        found = TEXT.search(text)
+        scores = [int(points) for points in SCORE.findall(text.partition(" of ")[0])]
+        if not found or len(scores) != self.players or int(found["target"]) != self.target:
+            raise UsageError(f"pig: write a position as it is printed, e.g.\n{self.start()}\nfound {shown(text)}")
+        winners = [seat for seat, points in enumerate(scores) if points >= self.target]
+        if len(winners) != (found["mover"] is None):
+            raise UsageError(
+                f"pig: with the scores {scores} the game is {'' if winners else 'not '}over; correct one or the other"
+            )
+        mover = (winners[0] + 1) % self.players if winners else int(found["mover"])
+        if mover >= self.players:
+            raise UsageError(f"pig: there is no player {mover}; players are 0 to {self.players - 1}")
+        pot, rolling = int(found["pot"] or 0), found["doing"] == "rolls"
+        for points in (*scores, pot):
+            if points == 1 or (self.outcomes == 2 and points % 2):
+                raise UsageError(
+                    f"pig: no rolls add up to {points} points, for a one loses them all; correct the points"
+                )
+        reached = scores[winners[0]] if winners else scores[mover] + pot
+        if reached >= self.target + (0 if rolling else self.outcomes):
+            raise UsageError(f"pig: nobody rolls on to {reached} of {self.target} points; correct the points")
+        return self.start().replace(
+            scores=scores, pot=pot, mover=mover, rolling=rolling, turns=mover, rolls=int(rolling or pot > 0)
+        )
 
     def svg(self, state: ab.State) -> str:
         """Draw the race to the target; what is at stake is paler."""

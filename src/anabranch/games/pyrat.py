@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import product
 from typing import Any, NamedTuple
@@ -10,13 +11,19 @@ import numpy as np
 
 import anabranch as ab
 from anabranch.draw.maze import maze_board
-from anabranch.errors import UnknownNameError, UsageError
+from anabranch.errors import UnknownNameError, UsageError, shown
 from anabranch.games.mazes import Cell, Maze, Passage, draw_maze, given_maze
 
 STAY = 4
 STEPS = ((0, 1), (1, 0), (0, -1), (-1, 0), (0, 0))  # UP, RIGHT, DOWN, LEFT, STAY as (x, y), y upwards
 NAMES = ("up", "right", "down", "left", "stay")
 PLANES = 12
+# The last line of a position, as `text` writes it.
+STANDING = re.compile(
+    r"turn (?P<turns>[0-9]{1,5}) of [0-9]{1,5}: "
+    r"R rat (?P<rat>[0-9]{1,4}(?:\.5)?)(?: \(stuck for (?P<rat_stuck>[0-9]{1,2})\))?, "
+    r"P python (?P<python>[0-9]{1,4}(?:\.5)?)(?: \(stuck for (?P<python_stuck>[0-9]{1,2})\))?"
+)
 CHEESE_PER_WORD = 63  # of an int64, whose sign stays out of it
 
 
@@ -242,6 +249,45 @@ class PyRat(ab.CompiledGame):
         )
         return "\n".join([*rows, f"turn {state.turns} of {self.max_turns}: R {rat}, P {python}"])
 
+    def read(self, text: str) -> ab.State:
+        """Read a maze with what is left in it, and the line below it, as they are printed."""
+        lines = [line.rstrip() for line in text.strip("\n").splitlines()]
+        found, rows = STANDING.fullmatch(lines[-1]) if lines else None, lines[1:-1:2]
+        if not found or len(rows) != self.height:
+            raise UsageError(
+                f"pyrat: write a position as it is printed: {self.height} rows of the maze with walls between them, "
+                f"and a last line such as {str(self.start()).splitlines()[-1]!r}"
+            )
+        places, cheese, left = [-1, -1], [0] * self.words, 0
+        for row, line in enumerate(rows):
+            for x in range(self.width):
+                cell = (self.height - 1 - row) * self.width + x
+                marks, slot = line[1 + 4 * x : 4 + 4 * x], int(self.slots[cell])
+                if "*" in marks:
+                    if slot < 0:
+                        raise UsageError(f"pyrat: row {row + 1} from the top, column {x + 1}: no cheese was ever there")
+                    cheese[slot // CHEESE_PER_WORD] |= 1 << slot % CHEESE_PER_WORD
+                    left += 1
+                for seat, mark in enumerate("RP"):
+                    places[seat] = cell if mark in marks else places[seat]
+        score = [round(2 * float(found[name])) for name in ("rat", "python")]
+        if min(places) < 0 or sum(score) != 2 * (self.cheese - left):
+            raise UsageError(
+                f"pyrat: the maze has one R, one P and {self.cheese} cheese, found {left} left and "
+                f"{sum(score) / 2:g} taken; correct the maze or the scores"
+            )
+        state = self.start().replace(
+            cheese=cheese,
+            cell=places,
+            score=score,
+            turns=int(found["turns"]),
+            stuck=[int(found[name] or 0) for name in ("rat_stuck", "python_stuck")],
+        )
+        for number, (line, ours) in enumerate(zip(lines, str(state).splitlines(), strict=True), 1):
+            if line != ours.rstrip():
+                raise UsageError(f"pyrat: line {number} is not of this maze: it is {ours!r} there, found {shown(line)}")
+        return state
+
     def svg(self, state: ab.State) -> str:
         """Draw the maze with mud, the cheese that is left and both players."""
         left = [
@@ -263,6 +309,9 @@ class PyRat(ab.CompiledGame):
             labels=labels,
             note=f"turn {state.turns} of {self.max_turns}",
         )
+
+    def player_name(self, player: int) -> str:
+        return ("rat", "python")[player]
 
     def action_name(self, action: int) -> str:
         return NAMES[action]

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
 
 import anabranch as ab
 from anabranch.draw.pieces import heap
+from anabranch.errors import UsageError
 from anabranch.game.parameters import whole
 
+EXAMPLE = "9 left, player 1 to move"
+LEFT = re.compile(r"(?P<stones>[0-9]{1,10}) left, player (?:(?P<mover>[01]) to move|(?P<winner>[01]) has won)")
 DIGITS = 31  # the same for every heap, so that all heaps share one compilation
 
 
@@ -58,7 +62,18 @@ class TakeAway(ab.CompiledGame):
     def text(self, state: ab.State) -> str:
         """Draw the heap, up to sixty stones of it."""
         heap = "o" * min(state.stones, 60) + "…" * (state.stones > 60)
-        return f"{heap}\n{state.stones} left, " + ("over" if state.over else f"player {state.mover} to move")
+        turn = f"player {1 - state.mover} has won" if state.over else f"player {state.mover} to move"
+        return f"{heap}\n{state.stones} left, {turn}"
+
+    def read(self, text: str) -> ab.State:
+        """Read `9 left, player 1 to move`, with the heap above it or not."""
+        found = LEFT.search(text.lower())
+        if not found:
+            raise UsageError(f"take_away: write how many stones are left and who moves, e.g. {EXAMPLE}")
+        stones, winner = int(found["stones"]), found["winner"]
+        if stones > 2**DIGITS - 1 or (stones == 0) != (winner is not None):
+            raise UsageError(f"take_away: {found[0]!r} is no position; somebody has won when 0 are left, and only then")
+        return self.start().replace(stones=stones, mover=1 - int(winner) if winner else int(found["mover"]))
 
     def svg(self, state: ab.State) -> str:
         """Draw the heap."""

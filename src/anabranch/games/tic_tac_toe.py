@@ -10,6 +10,7 @@ import numpy as np
 import anabranch as ab
 from anabranch.draw.boards import EMPTY, lines_of, marks_board
 from anabranch.game.board import cell_name, column_names, draw_board, square_symmetries
+from anabranch.game.board_text import check_said, placed_in_turn, read_board
 
 # A set of cells is a number of nine bits, three to a row (hence octal); HAS_LINE tells which sets hold a line.
 LINES = (0o007, 0o070, 0o700, 0o111, 0o222, 0o444, 0o421, 0o124)
@@ -60,6 +61,10 @@ class TicTacToe(ab.CompiledGame):
         """Return the turns and flips of the board."""
         return square_symmetries(3, planes=2)
 
+    def player_name(self, player: int) -> str:
+        """Return the player's mark; x moves first."""
+        return "xo"[player]
+
     def action_name(self, action: int) -> str:
         """Return the cell's name, a1 (bottom left) to c3."""
         return cell_name(action, 3, 3)
@@ -70,6 +75,16 @@ class TicTacToe(ab.CompiledGame):
         marks = ["x" if first >> cell & 1 else "o" if second >> cell & 1 else "." for cell in range(9)]
         board = draw_board([marks[0:3], marks[3:6], marks[6:9]])
         return f"{board}\n" + ("over" if state.over else f"{'xo'[state.ply % 2]} to move")
+
+    def read(self, text: str) -> ab.State:
+        """Read a board; the marks decide who moves."""
+        drawn = read_board(self, text, 3, 3)
+        ply, won = placed_in_turn(self, drawn, 3)
+        over = won or ply == 9
+        check_said(self, drawn, None if over else ply % 2)
+        marks = [seat for row in drawn.cells for seat in row]
+        stones = [sum(1 << cell for cell in range(9) if marks[cell] == seat) for seat in range(2)]
+        return self.start().replace(stones=stones, ply=ply, over=over)
 
     def svg(self, state: ab.State) -> str:
         """Draw the board with crosses and rings, and the line that won."""

@@ -59,7 +59,7 @@ def merged() -> ab.Result:
 def test_the_table_shows_what_each_choice_is_worth_to_everybody():
     result = searched("n_in_a_row", size=4, line=3)
     rows = table_of(result)
-    assert rows[0] == [*["action", "prior", "visits", "share", "player", "0", "player", "1", "player", "2", "line"]]
+    assert rows[0] == [*["action", "prior", "visits", "share", "x", "o", "#", "line"]]
     edges = {edge.action: edge for edge in result.graph.node(0).edges}
     for row in rows[1:]:
         action = result.state.game.parse_action(row[0])
@@ -84,7 +84,7 @@ def test_columns_are_aligned():
     result = searched("connect_four", simulations=1200)
     table = result_sheet(result).tables[0]
     lines = table_text(table).splitlines()
-    for title in ("prior", "visits", "share", "player 0", "player 1"):
+    for title in ("prior", "visits", "share", " x", " o"):
         end = lines[0].index(title) + len(title)
         for line in lines[1:]:
             assert line[end - 1] != " "

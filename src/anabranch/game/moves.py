@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import TypeAlias
 
 from anabranch.errors import IllegalActionError, UnknownNameError, UsageError, shortened, shown
+from anabranch.game.players import together
 from anabranch.game.state import State
 from anabranch.game.words import CHANCE, OVER, acting
 
@@ -27,15 +28,14 @@ def read_move(state: State, written: Written) -> Move:
     if len(seats) == 1:
         alone = written if isinstance(written, (str, int)) else written[0] if len(written) == 1 else None
         if alone is None:
-            raise UsageError(f"{_shown(written)} is several actions, and player {seats[0]} acts alone")
+            raise UsageError(f"{_shown(written)} is several actions, and {state.game.player_name(seats[0])} acts alone")
         return _action(state, seats[0], alone)
     entries = [part.strip() for part in written.split(",")] if isinstance(written, str) else written
     if isinstance(entries, int) or len(entries) != len(seats):
         example = ",".join(action_name(state, seat, state.legal(seat)[0]) for seat in seats)
         several = "; several moves are separate words" if isinstance(written, str) and " " in written.strip() else ""
         raise UsageError(
-            f"{_shown(written)} is not one action each of players {', '.join(map(str, seats))}; "
-            f"write e.g. {example}{several}"
+            f"{_shown(written)} is not one action each of {together(state.game, seats)}; write e.g. {example}{several}"
         )
     return tuple(_action(state, seat, entry) for seat, entry in zip(seats, entries, strict=True))
 
@@ -121,7 +121,8 @@ def _action(state: State, seat: int, written: str | int) -> int:
                     f"{_shown(written)} looks like several moves; write them as separate words: {apart}"
                 ) from None
             raise UnknownNameError("action", written, names) from None
-    raise IllegalActionError(f"{_shown(written)} is not legal for player {seat}; legal: {', '.join(names)}\n{state}")
+    who = game.player_name(seat)
+    raise IllegalActionError(f"{_shown(written)} is not legal for {who}; legal: {', '.join(names)}\n{state}")
 
 
 def _outcome(state: State, written: Written) -> int:

@@ -10,6 +10,7 @@ from anabranch.draw.picture import Picture, text_picture
 from anabranch.draw.svg import circle, document, rect, text, text_width
 from anabranch.draw.words import wrapped
 from anabranch.errors import GameError, UsageError
+from anabranch.game.players import together
 from anabranch.game.words import CHANCE, OVER
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ def board_picture(state: State) -> Picture:
 
 def player_name(game: Game, seat: int) -> str:
     """Return what a player is called in pictures and tables."""
-    return f"player {seat}"
+    return game.player_name(seat)
 
 
 def player_names(game: Game) -> list[str]:

@@ -79,7 +79,7 @@ class HumanAgent(Agent):
         self.say(f"\n{turn.state}")
         self._show_moves(turn, at_most=FEW)
         while True:
-            text = self.ask(f"player {turn.seat}, your move> ")
+            text = self.ask(f"{turn.state.game.player_name(turn.seat)}, your move> ")
             action = read_action(turn.state, turn.seat, text)
             if action is not None:
                 return action

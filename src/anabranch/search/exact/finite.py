@@ -207,4 +207,6 @@ def _edge_name(game: Game, position: Position, state: State, edge: int) -> str:
     if len(position.chances):
         return f"chance: {game.outcome_name(state.outcomes()[edge][0])}"
     joint = list(position.edges())[edge]
-    return ", ".join(f"player {s}: {game.action_name(a)}" for s, a in zip(position.seats, joint, strict=True))
+    return ", ".join(
+        f"{game.player_name(s)}: {game.action_name(a)}" for s, a in zip(position.seats, joint, strict=True)
+    )

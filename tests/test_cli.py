@@ -44,7 +44,7 @@ def test_every_command_is_listed_with_its_own_first_line():
         assert module.Command.__doc__.partition("\n")[0] == text
     files = {path.stem for path in Path(cli.__file__).parent.glob("*.py")}
     shared = {"__init__", "failure", "interrupt", "options", "output", "parse"}
-    shared |= {"progress", "report", "search_flags", "show"}
+    shared |= {"positions", "progress", "report", "search_flags", "show"}
     assert files - set(COMMANDS) == shared
 
 

@@ -203,9 +203,18 @@ def test_openings_that_must_end_the_game_are_refused():
     """Nine plies of tic-tac-toe always do, and so does one of a matrix game."""
     with pytest.raises(UsageError, match="random openings of 9 plies ended the game"):
         ab.match(GAMES["tic_tac_toe"], first, last, games=2, openings=9)
-    assert usual_plies(GAMES["matrix"], 0) == 0
-    assert usual_plies(GAMES["pig"], 0) == 4
-    assert usual_plies(GAMES["tic_tac_toe"], 0) == 2  # the shortest game has five plies
+
+
+@pytest.mark.parametrize(
+    ("game", "plies"),
+    [("matrix", 0), ("tic_tac_toe", 0), ("connect_four", 2), ("othello", 4)],
+)
+def test_openings_are_at_most_a_tenth_of_a_game(game, plies):
+    """Tic-tac-toe has nine plies at most, random connect four about 21; of Othello's 60 it is four."""
+    made = GAMES.get(game) or ab.games.load(game, compiled=False)
+    assert usual_plies(made) == plies
+    lengths = [len(record.moves) for record in ab.match(made, "random", "random", games=40, openings=0).records]
+    assert plies <= sorted(lengths)[20] / 10
 
 
 def test_a_game_without_an_end_is_cut_off():
@@ -568,3 +577,61 @@ def test_an_interval_always_has_room():
     assert low < 0.5 < high
     widths = [high - low for low, high in (interval([0.0, 1.0] * n) for n in (2, 8, 32, 128))]
     assert widths == sorted(widths, reverse=True)
+
+
+# Given positions
+
+
+def test_every_given_position_is_played_from_both_seats():
+    """Pairs begin with the positions in turn, and records play again from there."""
+    game = GAMES["tic_tac_toe"]
+    texts = ["xo./.../...", "x../.o./..."]
+    match = ab.match(game, first, last, games=8, openings=texts)
+    assert [record.position for record in match.records] == [
+        str(game.position(texts[pair % 2])) for pair in (0, 0, 1, 1) * 2
+    ]
+    assert "8 games in 4 pairs, from 2 given positions" in match.summary()
+    for record in match.records:
+        states = record.states(game)
+        assert states[0] == game.position(texts[record.pair % 2])
+        assert states[-1].over
+        assert record.text(game)
+    assert match.openings == tuple(str(game.position(text)) for text in texts)
+    assert json.loads(match.to_json())["openings"] == [*match.openings]
+    assert ab.match(game, first, last, games=8, openings=[game.position(text) for text in texts]) == match
+
+
+def test_a_match_from_given_positions_goes_on_in_its_file(tmp_path):
+    game, path = GAMES["tic_tac_toe"], tmp_path / "match.jsonl"
+    texts = ["xo./.../...", "x../.o./..."]
+    half = ab.match(game, "random", "random", games=4, openings=texts, file=path)
+    whole = ab.match(game, "random", "random", games=8, openings=texts, file=path)
+    assert whole.played == 4
+    assert whole.records[:4] == half.records
+    with pytest.raises(DataError, match="its openings is"):
+        ab.match(game, "random", "random", games=8, openings=texts[:1], file=path)
+
+
+@pytest.mark.parametrize(
+    ("openings", "named"),
+    [
+        ([], "openings is empty"),
+        (["xxx/oo./..."], "opening 1 is a game that is over"),
+        (["xx./.../..."], "there are 2 of x and 0 of o"),
+        ([3], "opening 1 must be a text or a state, found 3"),
+        ("xo./.../...", "openings must be a whole number"),
+    ],
+)
+def test_openings_that_are_no_positions_are_refused(openings, named):
+    with pytest.raises(UsageError, match=named):
+        ab.match(GAMES["tic_tac_toe"], first, last, openings=openings)
+
+
+def test_a_position_that_its_text_does_not_tell_is_refused():
+    game = ab.games.load("go", size=3, compiled=False)
+    state = game.start()
+    for move in ("b2", "a1", "c3"):
+        state, _ = state.step(game.parse_action(move))
+    with pytest.raises(UsageError, match="more to it than its text tells"):
+        ab.match(game, first, last, openings=[state])
+    assert ab.match(game, first, last, games=2, openings=[str(state)]).records

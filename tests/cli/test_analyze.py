@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import subprocess
@@ -40,6 +41,29 @@ def test_it_prints_the_board_and_the_result(capsys):
     state = play_moves(ab.games.load("connect_four").start(), "ddee")
     assert said.out == f"{state}\n{ab.search(state, simulations=500)}\n"
     assert "searching connect_four" in said.err
+
+
+def test_a_position_is_searched_from_a_text_a_file_or_standard_input(capsys, monkeypatch, tmp_path):
+    """All four ways lead to one position, and to one search of it."""
+    state = play_moves(ab.games.load("connect_four").start(), "ddee")
+    path = tmp_path / "position"
+    path.write_text(str(state), encoding="utf-8")
+    before = "/".join([*["......."] * 5, "...x..."])
+    found = []
+    for words in (
+        ["--moves", *"ddee"],
+        ["--position", str(path)],
+        ["--position", "-"],
+        ["--position", before, "--moves", *"dee"],
+    ):
+        monkeypatch.setattr(sys, "stdin", io.StringIO(str(state)))
+        found.append(analyze(capsys, "connect_four", "--simulations", "300", *words))
+    assert all({**one, "seconds": 0} == {**found[0], "seconds": 0} for one in found)
+    assert main(["analyze", "connect_four", "--simulations", "1", "--position", "x../..."]) == USAGE
+    assert "--position: connect_four: the board has 6 rows, found 2" in capsys.readouterr().err
+    path.write_bytes(b"\xff")
+    assert main(["analyze", "connect_four", "--simulations", "1", "--position", str(path)]) == BAD_DATA
+    assert "is no text in UTF-8" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -146,7 +170,7 @@ def test_an_evaluator_of_ones_own_is_called_and_blamed(capsys, tmp_path):
         ([], "which game?"),
         (["conect_four"], "'connect_four'"),
         (["connect_four", "--moves", "d", "z"], "move 2: unknown action 'z'"),
-        (["connect_four", "--moves", *"ddddddd"], "--moves: move 7: 'd' is not legal for player 0; legal: a, b, c"),
+        (["connect_four", "--moves", *"ddddddd"], "--moves: move 7: 'd' is not legal for x; legal: a, b, c"),
         (["tic_tac_toe", "--moves", "a1 b2"], "move 1: 'a1 b2' looks like several moves; write them as separate words"),
         (["tic_tac_toe", "--moves", "a1,b2"], "looks like several moves; write them as separate words: a1 b2"),
         (["goofspiel", "--moves", "1,2 3,4"], "write e.g. 1,1; several moves are separate words"),

@@ -25,9 +25,23 @@ PROGRAM = (
 def test_a_match_prints_a_table(capsys):
     assert main(["match", "tic_tac_toe", "search:simulations=100", "random", "--games", "20"]) == GOOD
     lines = capsys.readouterr().out.splitlines()
-    assert lines[0] == "tic_tac_toe: 20 games in 10 pairs, 2 random plies each first"
+    assert lines[0] == "tic_tac_toe: 20 games in 10 pairs, from the start"
     assert lines[1].split() == ["agent", "score", "95", "%", "interval", "wins", "draws", "losses", "mean", "return"]
     assert [line.split()[0] for line in lines[2:4]] == ["search:simulations=100", "random"]
+
+
+def test_a_match_begins_with_positions_of_a_file(capsys, tmp_path):
+    path = tmp_path / "openings.txt"
+    path.write_text("xo.\n...\n...\n\n\nx../.o./...\nx to move\n\n", encoding="utf-8")
+    assert main(["match", "tic_tac_toe", "random", "random", "--games", "8", "--openings", str(path), "--json"]) == GOOD
+    facts = json.loads(capsys.readouterr().out)
+    assert len(facts["openings"]) == 2
+    assert {record["position"] for record in facts["records"]} == set(facts["openings"])
+    assert main(["match", "tic_tac_toe", "random", "random", "--games", "2", "--openings", "x.o/.../..."]) == GOOD
+    assert "from 1 given position" in capsys.readouterr().out
+    path.write_text("xo.\n...\n...\n\nxx./.../...", encoding="utf-8")
+    assert main(["match", "tic_tac_toe", "random", "random", "--openings", str(path)]) == USAGE
+    assert "openings.txt, position 2: tic_tac_toe: there are 2 of x and 0 of o" in capsys.readouterr().err
 
 
 def test_three_agents_at_a_table_of_three(capsys):

@@ -80,6 +80,7 @@ WRONG: list[tuple[bytes, str]] = [
     (b'{"id": %d, "op": "search", "game": "tic_tac_toe", "seconds": 1e99, "every": 0}', "UsageError"),
     (b'{"id": %d, "op": "search", "game": "tic_tac_toe", "simulatons": 1}', "UnknownNameError"),
     (b'{"id": %d, "op": "search", "game": "tic_tac_toe", "simulations": 1, "moves": "a1"}', "UsageError"),
+    (b'{"id": %d, "op": "state", "game": "tic_tac_toe", "position": "xx./.../..."}', "UsageError"),
     (b'{"id": %d, "op": "search", "game": "tic_tac_toe", "simulations": 1, "moves": ["z9"]}', "UnknownNameError"),
     (b'{"id": %d, "op": "search", "game": "tic_tac_toe", "simulations": 1, "moves": [0, 0]}', "IllegalActionError"),
     (b'{"id": %d, "op": "search", "game": "tic_tac_toe", "visits": 1, "moves": [99999999999]}', "IllegalActionError"),

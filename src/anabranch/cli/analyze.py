@@ -12,6 +12,7 @@ from tyro.conf import Positional, arg
 
 from anabranch.cli import GOOD, INTERRUPTED
 from anabranch.cli.options import NAMES_OF_GAMES, GameFlags
+from anabranch.cli.positions import OR_INPUT, POSITION, given_position
 from anabranch.cli.progress import progress
 from anabranch.cli.report import report
 from anabranch.cli.search_flags import SearchFlags
@@ -45,6 +46,14 @@ class Command(SearchFlags, GameFlags):
             help="played before the search, by name: actions, outcomes of dice, a,b where two choose",
         ),
     ] = ()
+    position: Annotated[
+        str | None,
+        arg(
+            help_behavior_hint="",
+            metavar="TEXT|FILE",
+            help=f"what is searched, or where moves begin: {POSITION}{OR_INPUT}",
+        ),
+    ] = None
     svg: Annotated[
         Path | None, arg(help_behavior_hint="", metavar="FILE", help="draw the result to a file, .svg or .png")
     ] = None
@@ -115,7 +124,8 @@ class Command(SearchFlags, GameFlags):
             game = self.load()
             evaluator = self.evaluator_for(game)
             try:
-                state = play_moves(game.start(config.seed), self.moves)
+                start = game.start(config.seed) if self.position is None else given_position(game, self.position)
+                state = play_moves(start, self.moves)
             except IllegalActionError as error:  # of a game's rules it would be their fault; here it is a slip
                 raise UsageError(f"--moves: {error}") from None
             return Analysis(

@@ -13,6 +13,7 @@ from tyro.conf import Positional, arg
 from anabranch.cli import GOOD, INTERRUPTED
 from anabranch.cli.options import GameFlags
 from anabranch.cli.output import say
+from anabranch.cli.positions import OR_INPUT, POSITION, given_positions
 from anabranch.cli.progress import progress
 from anabranch.cli.search_flags import EVALUATORS, with_evaluators
 from anabranch.cli.show import print_json, print_table
@@ -50,7 +51,13 @@ class Command(GameFlags):
         int, arg(help="how many games; rounded up until every agent sat in every seat as often as the others")
     ] = 200
     openings: Annotated[
-        int | None, arg(help="random plies each pair begins with; four, or fewer in short games, if not given")
+        str | None,
+        arg(
+            help_behavior_hint="",
+            metavar="PLIES|TEXT|FILE",
+            help="random plies each pair begins with, four or a tenth of a game if not given; or positions that pairs "
+            f"begin with in turn, with empty lines between them, each {POSITION}{OR_INPUT}",
+        ),
     ] = None
     seed: Annotated[int, arg(help="decides everything random")] = 0
     abreast: Annotated[int, arg(help="how many games run at once; changes nothing but the speed")] = 64
@@ -63,11 +70,17 @@ class Command(GameFlags):
 
     def run(self) -> int:
         """Print the standings; interrupted, save what is finished and say how to go on."""
+        game, openings = self.load(), self.openings
+        plies = openings is not None and openings.lstrip("+-").isdecimal()
         series = Series(
-            self.load(),
+            game,
             with_evaluators((self.first, self.second, *self.others), self.evaluator),
             games=self.games,
-            openings=self.openings,
+            openings=None
+            if openings is None
+            else int(openings)
+            if plies
+            else given_positions(game, openings, "--openings"),
             seed=self.seed,
             abreast=self.abreast,
         )

@@ -15,12 +15,13 @@ from anabranch.errors import DataError, IllegalActionError, UsageError
 from anabranch.evaluate.identity import Identity
 from anabranch.game.compiled import CompiledGame
 from anabranch.game.game import Game
+from anabranch.game.state import State
 from anabranch.play.agent import Move, Turn, ask, check_agents, name_of
 from anabranch.play.identity import agent_identity
 from anabranch.play.journal import Begun, Journal
 from anabranch.play.match_result import Match
 from anabranch.play.names import as_agent
-from anabranch.play.opening import opened, usual_plies
+from anabranch.play.opening import given_openings, opened, usual_plies
 from anabranch.play.played import PlayedGame
 from anabranch.play.record import GameRecord, rotations
 from anabranch.play.seeds import Purpose, seed_for
@@ -56,7 +57,7 @@ def match(
     second: Any,
     *others: Any,
     games: int = 200,
-    openings: int | None = None,
+    openings: int | Sequence[str | State] | None = None,
     seed: int = 0,
     abreast: int = 64,
     file: str | os.PathLike[str] | None = None,
@@ -70,7 +71,8 @@ def match(
     up to whole pairs. Agents are ab.Agent instances, functions of (state, seat), or names such as "search:seconds=0.1".
     A game of more than two players takes as many agents, or two: then the first plays one seat against all others.
 
-        openings    random plies each pair begins with; None: four, fewer in short games
+        openings    random plies each pair begins with; None: four, but at most a tenth of a game. Or positions, as
+                    texts or states, with which pairs begin in turn
         seed        decides everything random; the same call gives the same games, whatever `abreast` is
         abreast     how many games run at once, so that agents choose for many of them in one go
         file        where finished pairs are written; the same call goes on with what the file has
@@ -99,7 +101,7 @@ class Series:
         agents: Sequence[Any],
         *,
         games: int = 200,
-        openings: int | None = None,
+        openings: int | Sequence[str | State] | None = None,
         seed: int = 0,
         abreast: int = 64,
         longest: int = 10_000,
@@ -109,7 +111,7 @@ class Series:
         for name, value, least in (("games", games, 1), ("abreast", abreast, 1), ("longest", longest, 1)):
             _whole(name, value, least)
         _whole("seed", seed, None)
-        if openings is not None:
+        if not isinstance(openings, (list, tuple)) and openings is not None:
             _whole("openings", openings, 0)
         if game.players < 2:
             raise UsageError(f"{game.name} is for one player; a match needs two or more")
@@ -120,7 +122,13 @@ class Series:
         self.agents = [as_agent(agent) for agent in agents]
         check_agents(self.agents, game)
         self.seed, self.abreast, self.longest = seed, abreast, longest
-        self.openings = usual_plies(game, seed) if openings is None else openings
+        self.positions: tuple[State, ...] = ()  # with which pairs begin in turn, if any were given
+        self.plies = 0  # random ones with which they begin
+        if isinstance(openings, (list, tuple)):
+            self.positions = given_openings(game, openings)
+        else:
+            assert openings is None or isinstance(openings, int)
+            self.plies = usual_plies(game) if openings is None else openings
         self.tables = rotations(game.players, len(agents))  # who sits where in the games of a pair
         self.pairs = -(-games // len(self.tables))
         self.finished: dict[int, list[GameRecord]] = {}
@@ -143,7 +151,7 @@ class Series:
             "game": repr(self.game),
             "rules": identity(self.game) if isinstance(self.game, CompiledGame) else None,
             "agents": [str(each) for each in self.identities],
-            "openings": self.openings,
+            "openings": list(map(str, self.positions)) if self.positions else self.plies,
             "seed": self.seed,
             "longest": self.longest,
         }
@@ -189,7 +197,8 @@ class Series:
     def result(self) -> Match:
         """Return the match as far as its pairs are finished."""
         records = tuple(record for pair in sorted(self.finished) for record in self.finished[pair])
-        return Match(repr(self.game), self.names, self.seed, self.openings, records, self.seconds, self.played)
+        openings = tuple(map(str, self.positions)) if self.positions else self.plies
+        return Match(repr(self.game), self.names, self.seed, openings, records, self.seconds, self.played)
 
     def play(self, progress: Callable[[Progress], None] | None = None) -> None:
         """Play all pairs that are not finished. Interrupted, it keeps what was played, and may be called again."""
@@ -239,10 +248,16 @@ class Series:
         """Yield the games still to be played, in order; openings are drawn as their pairs come up."""
         for pair in range(self.pairs):
             if pair not in self.finished:
+                position = self._position(pair)
                 for number, seats in enumerate(self.tables):
-                    table = _Table(pair, number, seats, opened(self.game, self.seed, pair, self.openings))
+                    played = opened(self.game, self.seed, pair, self.plies, position)
+                    table = _Table(pair, number, seats, played)
                     self._catch_up(table)
                     yield table
+
+    def _position(self, pair: int) -> State | None:
+        """Return where a pair begins, if positions were given."""
+        return self.positions[pair % len(self.positions)] if self.positions else None
 
     def _catch_up(self, table: _Table) -> None:
         """Play what was played in a game before it was interrupted; a move that cannot be is the file's fault."""
@@ -325,6 +340,7 @@ class Series:
             moves=tuple(played.moves),
             returns=tuple(float(value) for value in played.returns),
             finished=played.state.over,
+            position=None if (position := self._position(table.pair)) is None else str(position),
         )
 
     def _progress(self, live: Sequence[_Table], over: int, length: float) -> Progress:

@@ -36,7 +36,7 @@ class Match:
     game: str
     agents: tuple[str, ...]
     seed: int
-    openings: int
+    openings: int | tuple[str, ...]  # random plies, or the texts of positions that pairs began with in turn
     records: tuple[GameRecord, ...]
     seconds: float = field(default=0.0, compare=False)  # of this run
     played: int = field(default=0, compare=False)  # games of this run; the others were found in the file
@@ -78,7 +78,7 @@ class Match:
             "game": self.game,
             "agents": list(self.agents),
             "seed": self.seed,
-            "openings": self.openings,
+            "openings": self.openings if isinstance(self.openings, int) else list(self.openings),
             "standings": [asdict(standing) for standing in self.standings],
             "interval": "95 %, Wilson over pairs with the variance seen",
             "seconds": self.seconds,
@@ -108,8 +108,12 @@ class Match:
         pairs = len({record.pair for record in self.records})
         together = max((len(record.seats) for record in self.records), default=2)
         words = "pairs" if together == 2 else f"rounds of {together}"
-        plies = f"{self.openings} random {'ply' if self.openings == 1 else 'plies'} each first"
-        opening = plies if self.openings else "from the start"
+        if isinstance(self.openings, int):
+            plies = f"{self.openings} random {'ply' if self.openings == 1 else 'plies'} each first"
+            opening = plies if self.openings else "from the start"
+        else:
+            number = min(pairs, len(self.openings))
+            opening = f"from {number} given {'position' if number == 1 else 'positions'}"
         text = f"{self.game.removesuffix('()')}: {len(self.records)} games in {pairs} {words}, {opening}"
         cut = sum(not record.finished for record in self.records)
         return text + (f"; {cut} cut off for their length" if cut else "")

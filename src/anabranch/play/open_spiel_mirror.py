@@ -94,8 +94,8 @@ def their_state(spiel: Any, state: State, moves: Sequence[Move], start: State | 
         return _replayed(spiel.new_initial_state(), _joint_moves(state.data), first)
     if start is None or start != start.game.start():
         raise UsageError(
-            f"{state.game.name}: an OpenSpiel player follows a game from its first state; it must be told the start "
-            f"and all moves since (a match does)"
+            f"{state.game.name}: an OpenSpiel player follows a game from its first state, not from a position that is "
+            f"given; it must be told the start and all moves since (a match does)"
         )
     return _replayed(spiel.new_initial_state(), moves, first)
 

@@ -24,6 +24,7 @@ class GameRecord:
     moves: tuple[Move, ...]  # actions, tuples of actions chosen at once, and outcomes of dice
     returns: tuple[float, ...]  # what each seat got
     finished: bool  # False if it was cut off for its length
+    position: str | None = None  # the text of where it began, if that was given
 
     def score(self, agent: int) -> float:
         """Return an agent's score: over its seats and the others', 1 where it got more, ½ as much, 0 less, on average.
@@ -47,14 +48,17 @@ class GameRecord:
 
     def states(self, game: Game) -> list[State]:
         """Return every state of the game, played again from its start."""
-        states = [game.start(self.start)]
+        states = [self._first(game)]
         for move in self.moves:
             states.append(states[-1].step(move)[0])
         return states
 
     def text(self, game: Game) -> str:
         """Return the moves as people call them."""
-        return spelled(game, self.moves, game.start(self.start))
+        return spelled(game, self.moves, self._first(game))
+
+    def _first(self, game: Game) -> State:
+        return game.start(self.start) if self.position is None else game.position(self.position)
 
 
 def rotations(players: int, agents: int) -> Sequence[tuple[int, ...]]:

@@ -46,11 +46,12 @@ class Request(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=T
 
 
 class Position(Request, frozen=True, kw_only=True):
-    """A game and the moves played in it."""
+    """A game, where it begins, and the moves played in it."""
 
     game: str
     options: dict[str, Any] = {}
     interpreted: bool = False
+    position: str | None = None
     moves: list[Written] = []
     seed: int | None = None
 

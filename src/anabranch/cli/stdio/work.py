@@ -68,7 +68,8 @@ class Worker:
 
     def state(self, asked: protocol.Position, seed: int) -> State:
         """Return the position a request names."""
-        return play_moves(self.game(asked).start(seed), asked.moves)
+        game = self.game(asked)
+        return play_moves(game.start(seed) if asked.position is None else game.position(asked.position), asked.moves)
 
     def evaluator(self, asked: protocol.Search) -> Any:
         """Return the evaluator a request names; a network's file is read again when it was written again."""

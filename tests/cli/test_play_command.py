@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import subprocess
 import sys
 from contextlib import contextmanager
@@ -36,17 +37,17 @@ def first_free(tmp_path):
 def test_a_whole_game_is_played_and_won(play, first_free):
     """The middle row against an opponent that fills the top one."""
     lines = play(["tic_tac_toe", "--agent", first_free], ["b2", "a2", "c2"])
-    assert "you are player 0, against first" in lines[0]
-    assert [line for line in lines if line.startswith("player 1 plays")] == ["player 1 plays a3", "player 1 plays b3"]
+    assert "you are x, against first" in lines[0]
+    assert [line for line in lines if line.startswith("o plays")] == ["o plays a3", "o plays b3"]
     assert "2 x x x" in lines
-    assert "you win: player 0 +1, player 1 -1" in lines
+    assert "you win: x +1, o -1" in lines
     assert lines[-1] == "bye"
 
 
 def test_the_other_seat_moves_second(play, first_free):
     lines = play(["tic_tac_toe", "--agent", first_free, "--seat", "1"], ["a1", "b1", "quit"])
-    assert "player 0 plays a3" in lines
-    assert "you lose: player 0 +1, player 1 -1" in lines
+    assert "x plays a3" in lines
+    assert "you lose: x +1, o -1" in lines
 
 
 def test_a_move_is_taken_back_and_another_one_played(play, first_free):
@@ -62,13 +63,13 @@ def test_a_lost_game_can_be_taken_back_and_won(play, first_free):
     typed = ["b2", "a1", "b1", "undo", "c3", "new", "quit"]
     lines = play(["tic_tac_toe", "--agent", first_free], typed)
     ends = [line for line in lines if line.startswith("you ")]
-    assert ends == ["you lose: player 0 -1, player 1 +1", "you win: player 0 +1, player 1 -1"]
+    assert ends == ["you lose: x -1, o +1", "you win: x +1, o -1"]
 
 
 def test_the_same_move_meets_the_same_answer(play):
     typed = ["b2", "undo", "b2", "undo", "b2"]
     lines = play(["tic_tac_toe", "--agent", "random"], typed)
-    answers = [line for line in lines if line.startswith("player 1 plays")]
+    answers = [line for line in lines if line.startswith("o plays")]
     assert len(answers) == 3
     assert len(set(answers)) == 1
 
@@ -87,7 +88,7 @@ def test_help_moves_and_nonsense(play, first_free):
     assert "moves: a3 b3 c3 a2 b2 c2 a1 b1 c1" in lines
     assert any("'hnt' is neither a move nor a command. Did you mean 'hint'" in line for line in lines)
     assert "b2 is not possible here; moves lists what is" in lines
-    assert "player 1 plays a3" in lines
+    assert "o plays a3" in lines
 
 
 def test_both_choose_at_once_and_then_it_is_revealed(play):
@@ -98,16 +99,47 @@ def test_both_choose_at_once_and_then_it_is_revealed(play):
 
 
 def test_dice_are_announced(play):
-    lines = play(["pig", "--agent", "random"], ["roll", "roll", "undo"])
+    lines = play(["pig", "--agent", "random", "--seed", "1"], ["roll", "roll", "undo"])
     rolls = [line for line in lines if line.startswith("chance: ")]
     assert rolls
     assert all(line.split()[1] in "123456" for line in rolls)
 
 
+def test_another_game_each_time_unless_a_seed_is_given(play):
+    """Two games without a seed have different ones; the seed that was printed gives the same dice and answers again."""
+    typed = ["roll"] * 12
+    seeds, games = [], []
+    for _ in range(2):
+        lines = play(["pig", "--agent", "random"], typed)
+        seeds += re.findall(r"with --seed (\d+) ", lines[1])
+        games.append(lines)
+    assert seeds[0] != seeds[1]
+    assert play(["pig", "--agent", "random", "--seed", seeds[0]], typed) == games[0]
+    assert play(["pig", "--agent", "random", "--seed", seeds[1]], typed) == games[1]
+    assert len({tuple(line for line in lines if line.startswith("chance")) for lines in games}) == 2
+
+
+@pytest.mark.parametrize("seat", ["1", "o", "O", "player 1"])
+def test_you_are_who_you_say(play, first_free, seat):
+    lines = play(["tic_tac_toe", "--agent", first_free, "--seat", seat], ["quit"])
+    assert "you are o, against first" in lines[0]
+    assert "x plays a3" in lines
+
+
+def test_a_game_begins_where_it_is_told_to(play, first_free, tmp_path):
+    """Also after undo and in a new game; a file may hold the position."""
+    lines = play(["tic_tac_toe", "--agent", first_free, "--position", "xx./oo./..."], ["c3", "undo", "c3", "new", "c3"])
+    assert lines.count("3 x x x") == 3
+    path = tmp_path / "position.txt"
+    path.write_text("3 x x .\n2 o o .\n1 . . .\n  a b c\nx to move\n")
+    lines = play(["tic_tac_toe", "--agent", first_free, "--position", str(path)], ["c3"])
+    assert "you win: x +1, o -1" in lines
+
+
 def test_two_people_share_a_keyboard(play):
     lines = play(["tic_tac_toe", "--agent", "human"], ["a1", "a2", "b1", "b2", "c1"])
-    assert sum(line.startswith("player 1, your move>") for line in lines) == 2
-    assert "player 0 wins: player 0 +1, player 1 -1" in lines
+    assert sum(line.startswith("o, your move>") for line in lines) == 2
+    assert "x wins: x +1, o -1" in lines
 
 
 def test_json_prints_the_game_and_nothing_else(play, first_free):
@@ -120,7 +152,12 @@ def test_json_prints_the_game_and_nothing_else(play, first_free):
 @pytest.mark.parametrize(
     ("words", "named"),
     [
-        (["tic_tac_toe", "--seat", "2"], "seats 0 to 1"),
+        (["tic_tac_toe", "--seat", "2"], "--seat: unknown player of tic_tac_toe '2'. Known: 0, 1, o, x"),
+        (["othello", "--seat", "blck"], "Did you mean 'black'"),
+        (["tic_tac_toe", "--position", "xx./.../..."], "--position: tic_tac_toe: there are 2 of x and 0 of o"),
+        (["tic_tac_toe", "--position", "none.txt"], "none.txt"),
+        (["tic_tac_toe", "--position", "-"], "moves are typed on standard input"),
+        (["matrix", "--position", "x"], "matrix cannot read positions"),
         (["tic_tac_toe", "--agent", "serch"], "'search'"),
         (["tic_tac_toe", "--agnet", "random"], "--agent"),
     ],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,10 +13,12 @@ from tyro.conf import arg
 
 from anabranch.cli import GOOD
 from anabranch.cli.options import GameFlags
+from anabranch.cli.positions import POSITION, given_position
 from anabranch.cli.progress import progress
 from anabranch.cli.search_flags import EVALUATORS, with_evaluators
 from anabranch.cli.show import print_json
-from anabranch.errors import UsageError
+from anabranch.errors import UnknownNameError, UsageError
+from anabranch.game.players import seat_named
 from anabranch.play.agent import Agent, name_of
 from anabranch.play.human_agent import HumanAgent
 from anabranch.play.names import agent_by_name
@@ -42,25 +45,47 @@ class Command(GameFlags):
             help=f"who evaluates positions for an agent that searches and names nobody: {EVALUATORS}",
         ),
     ] = None
-    seat: Annotated[int, arg(help="where you sit; 0 moves first in most games")] = 0
-    seed: Annotated[int, arg(help="decides the start, the dice, and what agents draw")] = 0
+    seat: Annotated[
+        str,
+        arg(metavar="PLAYER", help="who you are: a number, 0 moves first in most games, or a name such as x or black"),
+    ] = "0"
+    position: Annotated[
+        str | None, arg(help_behavior_hint="", metavar="TEXT|FILE", help=f"where the game begins: {POSITION}")
+    ] = None
+    seed: Annotated[
+        int | None,
+        arg(
+            help_behavior_hint="",
+            metavar="INT",
+            help="decides the start, the dice, and what agents draw; another one each time if not given",
+        ),
+    ] = None
 
     def run(self) -> int:
         """Hold the conversation; with --json it goes to stderr, and the game to stdout at the end."""
         with progress(f"loading {self.game}", at_once=False):  # which may compile
             game = self.load()
-            str(game.start(self.seed))
-        if not 0 <= self.seat < game.players:
-            raise UsageError(f"--seat {self.seat}: {game.name} has seats 0 to {game.players - 1}")
+            str(game.start())
+        try:
+            own = seat_named(game, self.seat)
+        except UnknownNameError as error:
+            raise error.placed("--seat") from None
+        if self.position == "-":
+            raise UsageError(
+                "--position -: moves are typed on standard input; write the position to a file and name it"
+            )
+        position = None if self.position is None else given_position(game, self.position)
+        seed = int.from_bytes(os.urandom(4)) if self.seed is None else self.seed
         agent = agent_by_name(with_evaluators([self.agent], self.evaluator)[0])
         hint = agent if isinstance(agent, SearchAgent) else None
         writing = sys.stderr if self.json else None
         human = HumanAgent(hint, writing=writing, can_undo=True, waiting=waiting)
         other: Agent = human if isinstance(agent, HumanAgent) else agent
-        agents = [human if seat == self.seat else other for seat in range(game.players)]
-        session = Session(game, agents, self.seed)
-        against = f": you are player {self.seat}, against {name_of(other)}" if other is not human else ""
+        agents = [human if seat == own else other for seat in range(game.players)]
+        session = Session(game, agents, seed, position)
+        against = f": you are {game.player_name(own)}, against {name_of(other)}" if other is not human else ""
         human.say(f"{repr(game).removesuffix('()')}{against if game.players > 1 else ''}. Type help for the commands.")
+        human.say(f"The seed is {seed}; with --seed {seed} the same moves meet the same dice and answers.")
         session.run()
         if self.json:
             print_json(session.facts())

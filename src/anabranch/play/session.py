@@ -7,6 +7,8 @@ from typing import Any
 
 from anabranch.errors import UsageError
 from anabranch.game.game import Game
+from anabranch.game.players import together
+from anabranch.game.state import State
 from anabranch.game.words import CHANCE
 from anabranch.play.agent import Agent, Move, Turn, ask, check_agents, name_of
 from anabranch.play.human_agent import BOLD, HumanAgent, HumanLeftError, TakeBackError
@@ -16,16 +18,19 @@ from anabranch.play.seeds import Purpose, seed_for
 
 
 class Session:
-    """One table. Dice and agents draw from the seed: a move taken back and played again gets the same answer."""
+    """One table. Dice and agents draw from the seed: a move taken back and played again gets the same answer.
 
-    def __init__(self, game: Game, agents: Sequence[Agent], seed: int = 0) -> None:
+    Games begin at `position`, if one is given, and else at the start that the seed draws.
+    """
+
+    def __init__(self, game: Game, agents: Sequence[Agent], seed: int = 0, position: State | None = None) -> None:
         if len(agents) != game.players:
             raise UsageError(f"{game.name} has {game.players} players, found {len(agents)} agents")
         humans = [agent for agent in agents if isinstance(agent, HumanAgent)]
         if not humans:
             raise UsageError("nobody of the players is human; `match` plays agents against each other")
         check_agents(agents, game)
-        self.game, self.agents, self.seed = game, agents, seed
+        self.game, self.agents, self.seed, self.position = game, agents, seed, position
         self.memories: list[dict[Any, Any]] = [{} for _ in agents]  # what they keep of the game, seat by seat
         self.host = humans[0]  # who is told what happens
         self.number = 0  # of the game, when several are played
@@ -47,6 +52,8 @@ class Session:
         return {
             "game": repr(self.game),
             "agents": [name_of(agent) for agent in self.agents],
+            "seed": self.seed,
+            "position": None if self.position is None else str(self.position),
             "start": seed_for(self.seed, Purpose.START, self.number),
             "dice": played.dice,
             "moves": played.moves,
@@ -55,7 +62,9 @@ class Session:
         }
 
     def _begin(self) -> PlayedGame:
-        start = self.game.start(seed_for(self.seed, Purpose.START, self.number))
+        start = self.position
+        if start is None:
+            start = self.game.start(seed_for(self.seed, Purpose.START, self.number))
         return PlayedGame(start, seed_for(self.seed, Purpose.DICE, self.number))
 
     def _game(self) -> None:
@@ -121,11 +130,10 @@ class Session:
             state = state.step(move)[0]
 
     def _called(self, seat: int) -> str:
-        """Name a player and what it does: you play, player 1 plays."""
+        """Name a player and what it does: you play, x plays."""
         people = sum(isinstance(agent, HumanAgent) for agent in self.agents)
-        if isinstance(self.agents[seat], HumanAgent):
-            return "you play" if people == 1 else f"player {seat} plays"
-        return f"player {seat} plays"
+        yours = isinstance(self.agents[seat], HumanAgent) and people == 1
+        return "you play" if yours else f"{self.game.player_name(seat)} plays"
 
     def _take_back(self) -> None:
         """Go back to the last time a human chose."""
@@ -162,7 +170,7 @@ class Session:
     def _outcome(self) -> str:
         returns = self.played.returns
         people = [seat for seat, agent in enumerate(self.agents) if isinstance(agent, HumanAgent)]
-        got = ", ".join(f"player {seat} {value:+g}" for seat, value in enumerate(returns))
+        got = ", ".join(f"{self.game.player_name(seat)} {value:+g}" for seat, value in enumerate(returns))
         best = [seat for seat, value in enumerate(returns) if value >= returns.max() - EQUAL]
         if self.game.players == 1:
             words = "the game is over"
@@ -173,5 +181,5 @@ class Session:
         elif len(people) == 1:
             words = "you share the win" if people[0] in best else "you lose"
         else:
-            words = " and ".join(f"player {seat}" for seat in best) + (" wins" if len(best) == 1 else " win")
+            words = together(self.game, best) + (" wins" if len(best) == 1 else " win")
         return f"{words}: {got}"

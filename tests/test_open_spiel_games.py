@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import pickle
 import random
+import re
 
 import numpy as np
 import pyspiel
@@ -13,6 +14,7 @@ import pytest
 import anabranch as ab
 from anabranch.errors import MissingExtraError, UnknownNameError, UnsupportedGameError, UsageError
 from anabranch.evaluate.native import rollout
+from anabranch.games.open_spiel_text import PLAYERS, board_text, player_names
 
 # Turn-based, simultaneous, with dice, for one player, two, three and four, paid at the end and on the way.
 GAMES = [
@@ -240,9 +242,61 @@ def test_names_are_open_spiels_own():
     assert [rps.action_name(action) for action in range(3)] == ["Rock", "Paper", "Scissors"]
     assert rps.parse_action("Paper") == 1
     state = ab.games.load("open_spiel:breakthrough").start()
-    assert state.game.action_name(100) == "100"  # what it means depends on the state
-    assert state.game.move_name(state, 0, 100) == state.spiel.action_to_string(0, 100) != "100"
-    assert "." in str(state) or "b" in str(state)
+    assert state.game.action_name(100) == state.game.move_name(state, 0, 100) == "a7b6"
+    assert state.game.parse_action("a7b6") == 100
+    chess = ab.games.load("open_spiel:chess").start()
+    assert chess.game.action_name(89) == "89"  # which piece it moves depends on the state
+    assert chess.game.move_name(chess, 1, 89) == "a3"
+    names = [ab.games.load("open_spiel:connect_four").action_name(column) for column in range(7)]
+    assert names == list("0123456")  # x0 of one player, o0 of the other
+
+
+@pytest.mark.parametrize("name", sorted(PLAYERS))
+def test_players_are_called_as_the_board_shows_them(name):
+    """Whoever moves, its own mark is what the move puts on the board; and who begins is who is said to begin."""
+    spiel = pyspiel.load_game(name)
+    state = spiel.new_initial_state()
+    letters = {"black": "bx", "white": "wo"}
+    for _ in range(8):
+        while state.is_chance_node():
+            state.apply_action(state.chance_outcomes()[0][0])
+        seat, before = state.current_player(), stones(state)
+        state.apply_action(state.legal_actions()[len(state.legal_actions()) // 2])
+        placed = stones(state) - before
+        called = player_names(spiel)[seat].lower()
+        if name == "chess":  # capitals are white
+            assert all(mark.isupper() == (called == "white") for _, mark in placed if mark.isalpha())
+        elif name not in ("quoridor", "backgammon", "pentago"):  # where more than the move changes
+            assert {mark.lower() for _, mark in placed if mark not in ".#"} <= set(letters.get(called, called))
+
+
+def stones(state):
+    """What lies where, by row and column of the text without colours, brackets and what is no board."""
+    text = board_text(state, None).replace("[", " ").replace("]", " ")
+    rows = [line for line in text.splitlines() if not re.search(r"[:/!]|State", line)]
+    marks = [(row, column, mark) for row, line in enumerate(rows) for column, mark in enumerate(line)]
+    return {((row, column), mark) for row, column, mark in marks if not mark.isspace() and mark not in "_\\|-"}
+
+
+def test_boards_say_who_moves():
+    state = ab.games.load("open_spiel:breakthrough").start()
+    assert str(state).endswith("\nblack to move")
+    assert str(state.step(state.legal()[0])[0]).endswith("\nwhite to move")
+    chess = ab.games.load("open_spiel:chess").start()
+    assert str(chess).startswith("8 r n b q k b n r\n7 p p p p p p p p\n6 . .")
+    assert str(chess).endswith("\nwhite to move")
+    assert "\x1b" not in str(ab.games.load("open_spiel:twixt").start())
+
+
+def test_boards_are_drawn_letter_by_letter():
+    """In columns that no font moves: the same letters as the text has, each column of them at one place."""
+    state = ab.games.load("open_spiel:breakthrough").start()
+    letters = re.findall(r'<text x="([\d.]+)" y="([\d.]+)"[^>]*>(.)</text>', state.game.svg(state) or "")
+    assert "".join(letter for *_, letter in letters) == str(state).replace("black to move", "").translate(
+        {10: None, 32: None}
+    )
+    assert len({x for x, *_ in letters}) == 9
+    assert len({y for _, y, _ in letters}) == 9
 
 
 def test_a_missing_open_spiel_names_the_extra(monkeypatch):

@@ -121,15 +121,19 @@ def _numbers(element: ElementTree.Element, name: str) -> list[float]:
     return numbers
 
 
-def text_picture(words: str, *, size: float = 13) -> Picture:
-    """Return characters drawn as they would stand in a terminal."""
+def text_picture(words: str, *, size: float = 13, placed: bool = False) -> Picture:
+    """Return characters drawn as they would stand in a terminal.
+
+    `placed` gives every letter a place of its own, so that boards stand straight in any font.
+    """
     lines = words.expandtabs().splitlines() or [""]
     width = max(text_width(row, size, mono=True) for row in lines) + 24
     pitch = size * 1.35
     rows = [
-        text(12, 12 + size + number * pitch, row, size=size, font_family=MONO)
+        text(12 + text_width(row[:at], size, mono=True), 12 + size + number * pitch, part, size=size, font_family=MONO)
         for number, row in enumerate(lines)
-        if row.strip()
+        for at, part in (enumerate(row) if placed else [(0, row)])
+        if part.strip()
     ]
     return Picture(document(max(width, 40), len(lines) * pitch + 22, *rows))
 

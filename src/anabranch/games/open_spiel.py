@@ -12,12 +12,13 @@ import numpy as np
 import numpy.typing as npt
 
 import anabranch as ab
+from anabranch.draw.picture import text_picture
 from anabranch.errors import UnknownNameError, UnsupportedGameError
 from anabranch.games.open_spiel_load import PREFIX, pyspiel_module, refuse_unsound, spiel_game
+from anabranch.games.open_spiel_text import action_names, board_text, player_names
 
 LARGEST_ID = 2**31 - 1
 FAR = 10_000  # steps: a limit on rollouts so far off is none (chess and shogi declare 17,695 moves at most)
-UNNAMED = "Action(id="  # how OpenSpiel's games begin the names of actions they do not name
 
 
 class Position:
@@ -186,16 +187,22 @@ class OpenSpiel(ab.ObjectGame):
     # What people see.
 
     def text(self, state: ab.State) -> str:
-        return str(state.data.spiel) or f"after {list(state.data.history)}"
+        turn = state.turn
+        mover = self.player_name(turn[0]) if isinstance(turn, tuple) and len(turn) == 1 else None
+        return board_text(state.data.spiel, mover) or f"after {list(state.data.history)}"
+
+    def svg(self, state: ab.State) -> str | None:
+        """Draw the board's text letter by letter; who moves is said below it anyway. None where there is no text."""
+        board = board_text(state.data.spiel, None)
+        return text_picture(board, placed=True).svg if board else None
+
+    def player_name(self, player: int) -> str:
+        """Return the player's colour or mark on OpenSpiel's board, where it has one."""
+        return player_names(self.spiel_game)[player]
 
     @cached_property
     def _names(self) -> list[str]:
-        """One name per action where all players call it the same and no two share it, else its number."""
-        seats = range(self.players)
-        said = [{self.spiel_game.action_to_string(seat, action) for seat in seats} for action in range(self.actions)]
-        names = [min(words) if len(words) == 1 else "" for words in said]
-        usable = len(set(names)) == len(names) and not any(not name or name.startswith(UNNAMED) for name in names)
-        return names if usable else [str(action) for action in range(self.actions)]
+        return action_names(self.spiel_game)
 
     def action_name(self, action: int) -> str:
         """Return OpenSpiel's name of an action if it is the same in every state, else its number; see `move_name`."""

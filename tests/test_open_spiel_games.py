@@ -164,7 +164,10 @@ def test_rollouts_pay_what_is_still_to_come():
         state, rewards = state.step(1)  # up the wall
         assert rewards.tolist() == [-1.0]
     assert {rollout(state, ab.Random(k), 10_000)[0] for k in range(20)} == {-1.0}
-    assert {rollout(game.start(), ab.Random(k), 1)[0] for k in range(20)} == {-1.0, -100.0}  # a short limit is kept
+    assert {rollout(game.start(), ab.Random(k), ab.Rollout(max_depth=1))[0] for k in range(20)} == {
+        -1.0,
+        -100.0,
+    }  # a short limit is kept
 
 
 @pytest.mark.parametrize(

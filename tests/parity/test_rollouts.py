@@ -78,7 +78,8 @@ def played(name: str, moves: str) -> ab.State:
 
 def values(state: ab.State, rollout: ab.Rollout) -> list[float]:
     batch = ab.Batch([state], [7], [0])
-    return rollout.evaluate(batch)[1][0].tolist()
+    row: list[float] = rollout.evaluate(batch)[1][0].tolist()
+    return row
 
 
 def test_a_greedy_rollout_takes_a_win_in_one() -> None:
@@ -112,7 +113,7 @@ def test_completions_are_what_a_step_says(rows: int, columns: int, line: int) ->
     for _ in range(40):
         state = game.start()
         while state.turn != ab.OVER:
-            [mover] = state.turn
+            mover = int(state.ply) & 1
             wins = [
                 action
                 for action in state.legal()
@@ -151,16 +152,20 @@ def test_nonsense_is_refused(wrong: dict[str, Any], words: str) -> None:
         ab.Rollout(**wrong)
 
 
+def puct(state: ab.State, evaluator: Any = None, config: ab.SearchConfig | None = None) -> ab.Puct:
+    """Return the selector that a search says it used."""
+    used = ab.search(state, simulations=5, evaluator=evaluator, config=config).config
+    assert used is not None
+    assert isinstance(used.selector, ab.Puct)
+    return used.selector
+
+
 def test_what_is_left_open_is_settled_by_game_and_evaluator() -> None:
     state = ab.games.load("tic_tac_toe").start()
-    found = {
-        type(evaluator).__name__: ab.search(state, simulations=5, evaluator=evaluator).config.selector.c_init
-        for evaluator in (ab.Uniform(), ab.Rollout(), ab.Hashing(), ab.Cached(ab.Uniform()))
-    }
+    evaluators = (ab.Uniform(), ab.Rollout(), ab.Hashing(), ab.Cached(ab.Uniform()))
+    found = {type(evaluator).__name__: puct(state, evaluator).c_init for evaluator in evaluators}
     assert found == {"Uniform": 2.5, "Rollout": 2.5, "Hashing": 1.25, "Cached": 2.5}
-    zeros = ab.search(state, simulations=5, evaluator=lambda batch: (None, np.zeros((len(batch), 2))))
-    assert zeros.config.selector.c_init == 1.25
-    given = ab.SearchConfig(selector=ab.Puct(c_init=4.0, scale="graph"))
-    selector = ab.search(state, simulations=5, config=given).config.selector
+    assert puct(state, lambda batch: (None, np.zeros((len(batch), 2)))).c_init == 1.25
+    selector = puct(state, config=ab.SearchConfig(selector=ab.Puct(c_init=4.0, scale="graph")))
     assert (selector.c_init, selector.scale) == (4.0, "graph")
-    assert ab.search(state, simulations=5).config.selector.scale == "range"
+    assert puct(state).scale == "range"

@@ -55,7 +55,7 @@ def situation(state: State) -> str:
     assert isinstance(turn, tuple)
     if len(turn) == 1:
         return f"{player_name(state.game, turn[0])} to move"
-    return f"players {', '.join(map(str, turn[:-1]))} and {turn[-1]} choose at once"
+    return f"{together(state.game, turn)} choose at once"
 
 
 def state_picture(state: State) -> Picture:

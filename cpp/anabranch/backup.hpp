@@ -1,12 +1,15 @@
 // Refresh one node: recompute Q from the children, never accumulate.
 //
 //   decision   Q(n) = (U(n) + Σ_e N(e)·q(e)) / (1 + Σ_e N(e))
+//   best       Q(n) = (U(n) + ΣN·q(b)) / (1 + ΣN), b the best choice among those visited a tenth as often as the most visited
 //   chance     Q(n) = Σ_o n(o)·q(o) / Σ_o n(o), or Σ_o p(o)·q(o) where all outcomes were enumerated
 //
 // One such line per player, edges in creation order, U added last. Idempotent, so paths that meet at a shared node may
 // refresh it in any order.
 #pragma once
 
+#include <algorithm>
+#include <cstdint>
 #include <type_traits>
 
 #include "anabranch/config.hpp"
@@ -124,6 +127,21 @@ inline void refresh_by_visits(Graph& g, Node& node) {
     }
     for (std::size_t p = 0; p < players; ++p) mean[p] = (mean[p] + evaluation[p]) / all;
   }
+}
+
+// The value of a decision of one player by its best choice: of those with at least a tenth of the most visited one's visits the
+// one with the largest q(e), the first of equals.
+inline constexpr std::uint64_t kSupport = 10;
+inline void refresh_by_best(Graph& g, Node& node) {
+  double* mean = doubles_of(&node);
+  const double* evaluation = mean + g.players;
+  std::uint64_t most = 0;
+  for (const EdgeId e : EdgeIds(node)) most = std::max<std::uint64_t>(most, g.edges[e].visits);
+  const double* best = nullptr;
+  for (const EdgeId e : EdgeIds(node))
+    if (g.edges[e].visits > 0 && g.edges[e].visits * kSupport >= most && (!best || g.value(e)[node.mover] > best[node.mover])) best = g.value(e);
+  const double all = static_cast<std::int32_t>(node.visits);
+  for (std::size_t p = 0; p < g.players; ++p) mean[p] = best ? ((all - 1.0) * best[p] + evaluation[p]) / all : evaluation[p];
 }
 
 inline void refresh_chance(Graph& g, Node& node) {

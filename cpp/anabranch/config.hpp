@@ -75,8 +75,9 @@ struct Config {
   std::uint32_t width = 1, depth = 1;  // paths a wave, waves in flight
   bool stop = false;
   double rho = 1.0, leak = 0.0;
+  bool best = false;  // a node where one player acts is worth what its best choice is, not the mean of its visits
   Refresh refresh = Refresh::path;  // which nodes are recomputed besides those of the path
-  std::uint64_t sweep_every = 100;
+  std::uint64_t sweep_every = 0;  // visits of the root between sweeps; 0: the nodes there are, rounded up to a power of two
   std::size_t max_nodes = std::numeric_limits<std::uint32_t>::max() - 1;
   std::size_t max_bytes = std::numeric_limits<std::size_t>::max();
   std::uint64_t seed = 0;
@@ -88,7 +89,8 @@ struct Config {
   double repetition = 0.0;
   bool keyed_by_path = false;  // object games: a node's key mixes its creator's key and the edge
 
-  bool sequential() const { return width == 1 && depth == 1; }  // one path at a time: nothing is ever in flight
+  // One path at a time, that meets no node twice: nothing is ever in flight.
+  bool sequential() const { return width == 1 && depth == 1 && cycles != Cycles::bootstrap; }
   // Which optional columns a graph keeps (columns.hpp).
   bool marks() const { return !sequential(); }
   bool counts_repeats() const { return cycles == Cycles::valued; }

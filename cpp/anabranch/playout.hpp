@@ -8,6 +8,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstdint>
 #include <utility>
 #include <vector>
@@ -91,7 +92,7 @@ class Playout {
   void expect_back() {
     if (!propagation.follows()) [[likely]] return;
     propagation.expect(c.graph.size());
-    if (changed_.capacity() < 2 * c.graph.size()) changed_.reserve(4 * c.graph.size());
+    if (changed_.capacity() < 2 * c.graph.size() + kLoops) changed_.reserve(4 * c.graph.size() + kLoops);
   }
 
   // What counts as the root's visits: Σ N(e), or the completed visits of a chance node.
@@ -216,7 +217,7 @@ class Playout {
   [[gnu::always_inline]] bool goes_on(NodeId at, std::uint32_t place, NodeId child) {
     if (c.graph.node<P>(child).is(kOnPath)) [[unlikely]] {
       repeat(at, place);
-      return false;
+      return c.config.cycles == Cycles::bootstrap && child != 0 && path.visits.size() == 1 && path.steps.size() < kLoops;
     }
     if (c.config.stop && stops(at, place, child)) {
       path.visits.back().ends_at = child;
@@ -380,9 +381,15 @@ class Playout {
   // After a visit was backed up: refresh what else depends on its nodes.
   __attribute__((noinline, cold)) void follow(bool nested) {
     if (c.config.refresh == Refresh::ancestors) propagation.refresh_ancestors(changed_, nested);
-    else if (c.config.refresh == Refresh::sweep && !nested && root_visits() % c.config.sweep_every == 0) propagation.sweep();
+    else if (c.config.refresh == Refresh::sweep && !nested && root_visits() % sweep_every() == 0) propagation.sweep();
   }
 
+  // A sweep costs about as much as the visits since the last one, however large the graph is.
+  std::uint64_t sweep_every() const {
+    return c.config.sweep_every ? c.config.sweep_every : std::bit_ceil(std::max<std::uint64_t>(kFewVisits, c.graph.size()));
+  }
+
+  static constexpr std::uint64_t kFewVisits = 64;
   static constexpr std::size_t kCached = 4096;  // nodes of a graph that stays in the processor's caches anyway
 
   const bool marking_;   // whether visits may be in flight together

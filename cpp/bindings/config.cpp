@@ -82,6 +82,7 @@ void bind_config(nb::module_& m) {
              c.sweep_every = sweep_every;
            },
            nb::arg("refresh"), nb::arg("sweep_every"))
+      .def_rw("best", &Config::best)
       .def_rw("merge", &Config::merge)
       .def_rw("stop", &Config::stop)
       .def_rw("rho", &Config::rho)

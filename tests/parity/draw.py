@@ -98,7 +98,8 @@ SETTINGS: Mapping[str, Sequence[Any]] = {
     "depth": [1, 1, 1, 2, 3],
     "max_nodes": [None, None, None, None, None, 1, 6, 12],
     "refresh": ["path", "path", "path", "parents", "ancestors", "sweep"],
-    "sweep_every": [1, 5, 20],
+    "sweep_every": [1, 5, 20, None],
+    "backup": ["auto", "mean", "best"],
 }
 RUNS = ["compiled", "compiled", "compiled", "interpreted", "objects"]  # how the rules run
 

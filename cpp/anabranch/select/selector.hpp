@@ -71,15 +71,20 @@ class Selector {
 
 // Who chooses where.
 struct Selectors {
-  explicit Selectors(const Context& context) : alone(context.config.selector, context), together(context.config.simultaneous, context) {}
+  explicit Selectors(const Context& context)
+      : alone(context.config.selector, context), together(context.config.simultaneous, context), best_(context.config.best) {}
 
   // Q of a decision node from its q(e). All rules so far value a node by its visits, whoever is in charge.
   template <std::size_t P>
   void value(Graph& g, Node& node) const {
-    alone.value<P>(g, node);
+    if (best_ && node.acting == 1) [[unlikely]] refresh_by_best(g, node);
+    else alone.value<P>(g, node);
   }
 
   Selector alone, together;
+
+ private:
+  const bool best_;
 };
 
 }  // namespace anabranch

@@ -65,7 +65,8 @@ def native_config(config: SearchConfig, game: Game, hash_bits: int = 64) -> Any:
         offset=-1.0 if chance.offset is None else chance.offset,
     )
     made.set_waves(width=config.width, depth=config.depth, virtual_loss=config.virtual_loss.mode)
-    made.set_refresh(config.refresh, config.sweep_every)
+    made.set_refresh(config.refresh, config.sweep_every or 0)
+    made.best = config.backup == "best"
     made.merge = config.transposition.merge
     made.stop = config.transposition.on_visit == "stop"
     made.rho, made.leak = config.transposition.rho, config.transposition.leak

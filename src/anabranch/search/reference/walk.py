@@ -19,11 +19,14 @@ from anabranch.search.maths.root_rule import RootRule
 from anabranch.search.reference.nodes import Edge, Kind, Move, Node, ReferenceGraph, Values
 from anabranch.search.reference.select import selectors
 from anabranch.search.reference.select.selector import Selector
+from anabranch.search.reference.select.visits import best_values
 from anabranch.search.reference.staleness import ancestors, children_first, leaves_of
 from anabranch.search.reference.wave import Pause, Question, Step, Visit, Wave
 from anabranch.search.settings.config import SearchConfig
 
 LONGEST = 100_000  # states on one way, inner visits included: where dice lead to dice for ever, a search must end
+FEW_VISITS = 64  # between two sweeps at least
+LOOPS = 1_000  # steps after which a path that comes back to itself ends, where it may go round
 
 
 class Walker:
@@ -79,14 +82,21 @@ class Walker:
             self._mark(node, [edge])
             if repeats:
                 self._repeat(steps, edge, repeated)
-            if child is None or repeats or refreshed is not None:
+            loops = self.game.cycles == "bootstrap" and outermost and child is not self.graph.nodes[0]
+            ends = repeats and not (loops and len(steps) < LOOPS)
+            if child is None or ends or refreshed is not None:
                 break
             node = child
         yield Pause.BACK if outermost else Pause.ANSWERS
         self._back(steps, repeated, refreshed)
-        if outermost and self.config.refresh == "sweep" and self.graph.root_visits % self.config.sweep_every == 0:
+        if outermost and self.config.refresh == "sweep" and self.graph.root_visits % self._sweep_every == 0:
             self._refresh_beside(children_first(self.graph.nodes[0]))
         above.difference_update(step.node for step in steps)
+
+    @property
+    def _sweep_every(self) -> int:
+        """Visits of the root between two sweeps: as set, or the number of nodes rounded up to a power of two."""
+        return self.config.sweep_every or 1 << (max(FEW_VISITS, len(self.graph.nodes)) - 1).bit_length()
 
     def _mark(self, node: Node, edges: list[Edge], change: int = 1) -> None:
         """Count a visit in flight, or one no longer in flight: v of the node, v of the edges."""
@@ -160,7 +170,8 @@ class Walker:
         """Recompute Q from the children: idempotent, so paths that meet may refresh a shared node in any order."""
         players = range(self.game.players)
         if node.kind is Kind.DECISION and node.evaluation is not None:
-            node.mean = self.selector_at(node).value(node)
+            best = self.config.backup == "best" and len(node.acting) == 1
+            node.mean = best_values(node) if best else self.selector_at(node).value(node)
             for edge in node.edges.values():
                 if edge.visits > 0:
                     for player in players:

@@ -16,7 +16,8 @@ Scale: TypeAlias = Literal["auto", "range", "node", "graph", "none"]
 Ties: TypeAlias = Literal["first", "random"]
 Weights: TypeAlias = Literal["D", "A", "B", "C"]
 ValueKind: TypeAlias = Literal["strategy", "visits"]
-Refresh: TypeAlias = Literal["path", "parents", "ancestors", "sweep"]
+Backup: TypeAlias = Literal["auto", "mean", "best"]
+Refresh: TypeAlias = Literal["auto", "path", "parents", "ancestors", "sweep"]
 
 
 LARGEST = 1e12  # of a setting; scores made of such numbers stay finite
@@ -341,12 +342,19 @@ class SearchConfig:
     chance: Annotated[Chance, "how dice are rolled"] = field(default_factory=Chance)
     transposition: Annotated[Transposition, "what happens where lines meet"] = field(default_factory=Transposition)
     virtual_loss: Annotated[VirtualLoss, "what visits in flight do"] = field(default_factory=VirtualLoss)
+    backup: Annotated[
+        Backup,
+        "what a state where one player chooses is worth: the mean of its visits, or its best choice; auto: best where "
+        "the game's cycles are bootstrap, else mean",
+    ] = "auto"
     refresh: Annotated[
         Refresh,
         "which values a visit recomputes: of the path it walked, also of the other parents of its nodes, of all their "
-        "ancestors, or now and then of all nodes",
-    ] = "path"
-    sweep_every: Annotated[int, "how many visits of the root lie between two sweeps, where refresh is sweep"] = 100
+        "ancestors, or now and then of all nodes; auto: sweep where the game's cycles are bootstrap, else path",
+    ] = "auto"
+    sweep_every: Annotated[
+        int | None, "visits of the root between two sweeps; None: as many as there are nodes, by powers of two"
+    ] = None
     noise: Annotated[RootNoise | None, "noise on the root's priors; None: none"] = None
     forced: Annotated[ForcedPlayouts | None, "visits every choice of the root gets; None: none"] = None
     cap: Annotated[PlayoutCap | None, "which moves get a full search, where a run is given no budget"] = None
@@ -360,7 +368,7 @@ class SearchConfig:
         _check_fields(self)
         _require(1 <= self.width <= WIDEST, "width", self.width, f"at least 1 and at most {WIDEST:,}")
         _require(1 <= self.depth <= DEEPEST, "depth", self.depth, f"at least 1 and at most {DEEPEST}")
-        _require(self.sweep_every >= 1, "sweep_every", self.sweep_every, "at least 1")
+        _require(self.sweep_every is None or self.sweep_every >= 1, "sweep_every", self.sweep_every, "at least 1")
         _require(self.max_nodes is None or self.max_nodes >= 1, "max_nodes", self.max_nodes, "at least 1")
         _require(self.max_bytes is None or self.max_bytes >= 65_536, "max_bytes", self.max_bytes, "at least 65536")
         for part in fields(self):

@@ -18,11 +18,13 @@ Part = TypeVar("Part")
 
 
 def resolved(config: SearchConfig, game: Game, evaluator: Any) -> SearchConfig:
-    """Return settings in which every selector says how far it explores and by which scale."""
+    """Return settings that say how values are backed up, how far every selector explores and by which scale."""
     made = replace(
         config,
         selector=_selector(config.selector, game, evaluator),
         simultaneous=_selector(config.simultaneous, game, evaluator),
+        backup=_by_cycles(config.backup, game, "best", "mean"),
+        refresh=_by_cycles(config.refresh, game, "sweep", "path"),
     )
     return config if made == config else made
 
@@ -38,6 +40,13 @@ def _selector(selector: Part, game: Game, evaluator: Any) -> Part:
 def exploration(priors: bool) -> float:
     """Return the `c_init` of a PUCT that names none."""
     return WITH_PRIORS if priors else WITHOUT_PRIORS
+
+
+def _by_cycles(given: Part, game: Game, looping: Part, other: Part) -> Part:
+    """Return what `auto` means for a game: where values go round in loops, means crawl and states off the path lag."""
+    if given != "auto":
+        return given
+    return looping if game.cycles == "bootstrap" else other
 
 
 def resolved_scale(kind: Scale, game: Game) -> Scale:

@@ -24,6 +24,25 @@ def visit_value(node: Node, player: int) -> float:
     return (total + node.evaluation.values[player]) / (1 + visits)
 
 
+SUPPORT = 10  # a best choice has at least the most visited one's visits divided by this
+
+
+def best_values(node: Node) -> Values:
+    """Return (U + ΣN·q(b)) / (1 + ΣN), b the best choice of the one acting player: the largest q, the first of equals.
+
+    Only choices with at least a tenth of the most visited one's visits count, so that luck is not taken for value.
+    """
+    assert node.evaluation is not None
+    [mover] = node.acting
+    most = max((edge.visits for edge in node.edges.values()), default=0)
+    tried = [edge for edge in node.edges.values() if edge.visits > 0 and edge.visits * SUPPORT >= most]
+    if not tried:
+        return list(node.evaluation.values)
+    best = max(tried, key=lambda edge: edge.value(mover))
+    visits = node.edge_visits
+    return [(visits * best.value(p) + u) / (1 + visits) for p, u in enumerate(node.evaluation.values)]
+
+
 def choice_visits(node: Node, index: int) -> list[int]:
     """Return N_i(a) = Σ N(e) over edges with e_i = a, for the `index`-th acting player."""
     visits = [0] * len(node.choices[index])

@@ -76,7 +76,7 @@ def pictures() -> Iterator[tuple[str, ab.Picture]]:
 
 
 def eight_nodes(merge: bool) -> ab.Picture:
-    """Return the example of docs/search.md after nineteen simulations, as a graph or as a tree."""
+    """Return the example of docs/step_by_step.md after nineteen simulations, as a graph or as a tree."""
     game: Any = ab.games.load("explicit")
 
     def evaluations(batch: ab.Batch) -> Any:

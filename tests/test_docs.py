@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 from xml.etree import ElementTree
 
 import pytest
+from tests import built_pages
 from tests.settings_table import settings_table
 from tests.sources import ROOT
 
@@ -206,6 +207,24 @@ def test_every_page_can_be_found():
         for contents in re.findall(r":::\{toctree\}(.*?):::", path.read_text(encoding="utf-8"), re.DOTALL):
             waiting += [path.parent / f"{name}.md" for name in re.findall(r"^\w\S*$", contents, re.MULTILINE)]
     assert found == set(DOCS.rglob("*.md"))
+
+
+def test_a_page_that_was_built_over_is_seen(tmp_path):
+    """What `make docs` looks for can be found: a page without HTML, and one that Sphinx has overwritten."""
+    pages, built = tmp_path / "pages", tmp_path / "built"
+    (pages / "games").mkdir(parents=True)
+    (built / "games").mkdir(parents=True)
+    (pages / "search.md").write_text("# The `search` & its steps\n\n## One\n")
+    (pages / "games" / "pig.md").write_text("# Pig\n")
+    assert len(built_pages.faults(pages, built)) == 2
+    mark = '<a class="headerlink" href="#s" title="Link to this heading">¶</a>'
+    (built / "games" / "pig.html").write_text(f"<body><h1>Pig{mark}</h1></body>")
+    (built / "search.html").write_text(f"<h1>The <code>search</code> &amp; its steps{mark}</h1>")
+    assert built_pages.faults(pages, built) == []
+    (built / "search.html").write_text("<h1>Search</h1>")
+    [fault] = built_pages.faults(pages, built)
+    assert fault.startswith("search.md: ")
+    assert "'Search', not 'The search & its steps'" in fault
 
 
 def test_pictures_say_what_the_code_draws():

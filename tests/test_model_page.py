@@ -60,7 +60,7 @@ def cited(text: str) -> set[int]:
         ("The recursion of MODEL §1 again; docs/model.md § 2", {1, 2}),
         ("// as docs/model.md\n// section 14 has it", {14}),
         ("# docs/model.md sections 3\n    # and 4", {3, 4}),
-        ("a model of 3 sections, section 4 of docs/search.md, MODEL 7", set()),
+        ("a model of 3 sections, section 4 of docs/step_by_step.md, MODEL 7", set()),
     ],
 )
 def test_citations_are_read(text, numbers):

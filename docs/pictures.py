@@ -14,6 +14,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+sys.path.insert(0, str(Path(__file__).parent))  # wherever it is run from
+
+from animation import growing
+
 import anabranch as ab
 
 FOLDER = Path(__file__).parent / "pictures"
@@ -65,6 +69,9 @@ def pictures() -> Iterator[tuple[str, ab.Picture]]:
 
     middle = position("tic_tac_toe", "b2 a1 a3 c1 b1")
     yield "graph_tic_tac_toe", ab.search(middle, simulations=400).graph.picture(depth=4, most=30)
+
+    nearly_over = position("tic_tac_toe", "b2 a1 a3 c1 b1 b3")
+    yield "growing_tic_tac_toe", growing(nearly_over, (1, 2, 3, 5, 8, 13, 25))
 
     yield "eight_nodes", eight_nodes(merge=True)
     yield "eight_nodes_tree", eight_nodes(merge=False)

@@ -13,6 +13,7 @@ from pathlib import Path
 HEADING = re.compile(r"<h1[^>]*>(.*?)</h1>", re.DOTALL)
 LINK = re.compile(r'<a class="headerlink".*?</a>', re.DOTALL)  # Sphinx's mark behind a heading
 TAG = re.compile(r"<[^>]+>")
+QUOTES = str.maketrans("‘’“”", "''\"\"")  # noqa: RUF001  (Sphinx sets them for those of keyboards)
 
 
 def title_of(page: str) -> str:
@@ -23,7 +24,7 @@ def title_of(page: str) -> str:
 def heading_of(built: str) -> str | None:
     """Return the first heading of a page in HTML, as plain text; None if it has none."""
     found = HEADING.search(built)
-    return found and html.unescape(TAG.sub("", LINK.sub("", found[1]))).strip()
+    return found and html.unescape(TAG.sub("", LINK.sub("", found[1]))).translate(QUOTES).strip()
 
 
 def faults(pages: Path, built: Path) -> list[str]:

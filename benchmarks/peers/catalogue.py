@@ -20,6 +20,7 @@ class Peer:
     like: str = "UCT"  # the selector of ours it is compared with: "PUCT" or "UCT"
     tasks: tuple[str, ...] = ()
     cannot: Mapping[str, str] = field(default_factory=dict)  # an evaluator or a game of those tasks → why not
+    fair: bool = True  # False: it does less than was asked, so the brief table leaves it out
     note: str = ""
 
     def refusal(self, question: Question) -> str | None:
@@ -113,6 +114,7 @@ PEERS = (
         package="mcts",
         adapter="peers.adapters.mcts_package",
         tasks=SINGLE,
+        fair=False,
         note="no priors; both players maximise the same reward, so not a two-player search",
     ),
     Peer(

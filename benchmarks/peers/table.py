@@ -3,7 +3,7 @@
 Run as a script it writes latest.json's tables between the marks of README.md and docs/compare.md (`make readme`):
 
     <!-- peers:begin -->         everything              <!-- peers:end -->
-    <!-- peers:begin brief -->   the fastest peer only   <!-- peers:end -->
+    <!-- peers:begin brief -->   five questions, each with its fastest fair peer   <!-- peers:end -->
 """
 
 from __future__ import annotations
@@ -30,6 +30,14 @@ MARKS = re.compile(r"(<!-- peers:begin ?(brief)? ?-->\n).*?(<!-- peers:end -->)"
 
 Line = dict[str, Any]  # an Outcome as JSON
 BY_NAME = {peer.name: peer for peer in PEERS}
+# The questions of the brief table, and what to bear in mind about each beside what its peer does differently.
+BRIEF = {
+    Question("trivial", "connect_four", "uniform", 800): "all peers that take an evaluator search in Python or JAX",
+    Question("batch", "connect_four", "uniform", 200, 256): "with a real network both wait for the network",
+    Question("rollout", "connect_four", "rollout", 10_000): "its states also keep their history",
+    Question("rollout", "othello", "rollout", 10_000): "mostly a comparison of the two games' rules",
+    Question("python", "tic_tac_toe", "rollout", 800): "rules as Python objects, which nobody compiles",
+}
 
 
 def question_of(line: Line) -> Question:
@@ -79,16 +87,25 @@ def markdown(data: dict[str, Any]) -> str:
 
 
 def brief(data: dict[str, Any]) -> str:
-    """Return one table: our rate on every question beside that of the fastest peer."""
-    body = [["search", "anabranch", "fastest peer", "its rate", "ratio"]]
-    for question in dict.fromkeys(map(question_of, data["rows"])):
-        lines = [line for line in data["rows"] if question_of(line) == question and line["ratio"] is not None]
-        if lines:
-            best = max(lines, key=lambda line: line["theirs"])
-            title = f"{title_of(best)} ({best['version']})"
-            ours, theirs = measure.figure(best["ours"]), measure.figure(best["theirs"])
-            body.append([str(question), ours, title, theirs, ratio_text(best["ratio"])])
-    return f"{_preface(data)}\n\n{_grid(body, left={0, 2})}\n"
+    """Return one table: our rate on a few questions beside that of the fastest fair peer, and what to bear in mind."""
+    body = [["search", "anabranch", "fastest fair peer", "its rate", "ratio", "bear in mind"]]
+    for question, caveat in BRIEF.items():
+        lines = [line for line in data["rows"] if question_of(line) == question]
+        fair = [line for line in lines if line["ratio"] is not None and BY_NAME[line["peer"]].fair]
+        if fair:
+            best = max(fair, key=lambda line: line["theirs"])
+            peer = BY_NAME[best["peer"]]
+            ours, theirs = _our_rate(lines, question, best["like"]), measure.figure(best["theirs"])
+            title = f"{peer.title} ({best['version']})"
+            body.append([str(question), ours, title, theirs, ratio_text(best["ratio"]), f"{peer.note}; {caveat}"])
+    return f"{_preface(data)}\n\n{_grid(body, left={0, 2, 5})}\n"
+
+
+def _our_rate(lines: Sequence[Line], question: Question, like: str) -> str:
+    """Return the median of our rates on a question beside all peers with that selector, empty if there is none."""
+    mine = [line["ours"] for line in lines if question_of(line) == question and line["like"] == like]
+    mine = [rate for rate in mine if rate is not None]
+    return measure.figure(statistics.median(mine)) if mine else ""
 
 
 def _preface(data: dict[str, Any]) -> str:
@@ -96,9 +113,10 @@ def _preface(data: dict[str, Any]) -> str:
     first, last = data["load"]
     return (
         f"`make bench-peers` measures these: {machine['processor']}, one core, Python {machine['python']}, commit "
-        f"{machine['commit']}, load average {first} before and {last} after. Simulations per second; a ratio is ours "
-        "over theirs, the median of rounds in which both were called in turn, each in its own process. What comes "
-        "before the second search (imports, compilation, the first search) is not in the rates."
+        f"{machine['commit']}, load average {first} before and {last} after. Simulations per second, ours the median "
+        "over all peers with the same rule of selection; a ratio is ours over theirs, the median of rounds in which "
+        "both were called in turn, each in its own process. What comes before the second search (imports, compilation, "
+        "the first search) is not in the rates."
     )
 
 
@@ -107,11 +125,7 @@ def _task_table(lines: Sequence[Line]) -> str:
     head = ["", *(_column(question) for question in questions), "ready in", "what it does differently"]
     body = [head]
     for like in ("PUCT", "UCT"):
-        rates = []
-        for question in questions:
-            mine = [line["ours"] for line in lines if question_of(line) == question and line["like"] == like]
-            mine = [rate for rate in mine if rate is not None]
-            rates.append(measure.figure(statistics.median(mine)) if mine else "")
+        rates = [_our_rate(lines, question, like) for question in questions]
         if any(rates):
             ready = _ready([line for line in lines if line["like"] == like], 0)
             body.append([f"**anabranch {like}**", *rates, ready, _sharing(lines, questions, like)])

@@ -1,6 +1,6 @@
 """What settings left open mean for a game and an evaluator, settled before a search begins; results hold the outcome.
 
-Tables behind the numbers: docs/options.md, made by benchmarks/defaults.py.
+A match behind the numbers: docs/options.md, "Exploration".
 """
 
 from __future__ import annotations

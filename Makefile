@@ -9,7 +9,7 @@ CMAKE := $(BIN)/cmake
 BUSY := sh -c '"$$@" & work=$$!; while kill -0 $$work 2>/dev/null; do printf . >&2; sleep 1; done; echo >&2; wait $$work' busy
 NATIVE := CMakeLists.txt $(wildcard cpp/anabranch/*.hpp cpp/anabranch/select/*.hpp cpp/bindings/*.hpp cpp/bindings/*.cpp)
 
-.PHONY: help install install-dev install-docs demo docs test test-hard test-sanitized lint types cpp-test cpp-sanitize bench bench-native bench-waves peers bench-peers signature-builds stubs readme pictures format clean
+.PHONY: help install install-dev install-docs wheel demo docs test test-hard test-sanitized lint types cpp-test cpp-sanitize bench bench-native bench-waves peers bench-peers signature-builds stubs readme pictures format clean
 
 help:
 	@echo "make demo          check a game and search it"
@@ -17,6 +17,7 @@ help:
 	@echo "make test-hard     what takes too long for that: full laws, fuzzers, failing disks and memory, sanitizers; half an hour"
 	@echo "make docs          these pages as HTML, in build/docs"
 	@echo "make install       just the environment, in .venv"
+	@echo "make wheel         a file in dist that pip installs elsewhere without a compiler"
 	@echo "make lint types    ruff; mypy --strict"
 	@echo "make cpp-test      the engine's own tests; make cpp-sanitize runs them under ASan+UBSan and TSan"
 	@echo "make bench         our own figures and bars; make signature-builds compares -O0 with -O3"
@@ -50,6 +51,12 @@ $(VENV)/installed-docs: $(VENV)/installed constraints.txt
 	@echo "installing what the pages need"
 	@$(BUSY) $(PIP) install -c constraints.txt sphinx myst-parser furo
 	@touch $@
+
+# One file that pip installs on machines like this one, without a compiler; what it needs comes along from the index.
+wheel: $(VENV)/python
+	@echo "building the engine, which takes a minute or so"
+	@PATH="$(CURDIR)/$(BIN):$$PATH" $(BUSY) $(PIP) wheel -c constraints.txt --no-build-isolation --no-deps --wheel-dir dist .
+	@ls dist/anabranch-*.whl
 
 # The time is counted from the start of make, so the first time it includes the set-up.
 demo: STARTED := $(shell date +%s)

@@ -31,7 +31,7 @@ DOCUMENTS = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
 DOCS = ROOT / "docs"
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 FENCE = re.compile(r"^```([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-NOT_RUN = ([".", ".venv/bin/activate"], [".ci/run"])
+NOT_RUN = ([".", ".venv/bin/activate"], [".ci/run"], ["pip", "install", "dist/anabranch-*.whl"])
 
 
 class Block(NamedTuple):

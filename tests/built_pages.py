@@ -13,7 +13,7 @@ from pathlib import Path
 HEADING = re.compile(r"<h1[^>]*>(.*?)</h1>", re.DOTALL)
 LINK = re.compile(r'<a class="headerlink".*?</a>', re.DOTALL)  # Sphinx's mark behind a heading
 TAG = re.compile(r"<[^>]+>")
-QUOTES = str.maketrans("‘’“”", "''\"\"")  # noqa: RUF001  (Sphinx sets them for those of keyboards)
+QUOTES = str.maketrans("‘’“”", "''\"\"")  # which Sphinx sets for those of keyboards
 
 
 def title_of(page: str) -> str:
@@ -37,7 +37,7 @@ def faults(pages: Path, built: Path) -> list[str]:
         if not made.is_file():
             found.append(f"{name}: there is no {made}")
         elif (heading := heading_of(made.read_text(encoding="utf-8"))) != title:
-            found.append(f"{name}: {made} has the heading {heading!r}, not {title!r}; does Sphinx write that file itself?")
+            found.append(f"{name}: {made} is headed {heading!r}, not {title!r}; if Sphinx writes it, rename the page")
     return found
 
 

@@ -50,7 +50,7 @@ def _by_cycles(given: Part, game: Game, looping: Part, other: Part) -> Part:
 
 
 def resolved_scale(kind: Scale, game: Game) -> Scale:
-    """Return the scale that `auto` means for a game: `range` where it is tight, else `node`."""
+    """Return the scale that `auto` means for a game: `range` where it is tight, else what was seen, `graph`."""
     if kind != "auto":
         return kind
-    return "range" if game.has("bounds") or not game.rewards_along else "node"
+    return "range" if game.has("bounds") or not game.rewards_along else "graph"

@@ -510,7 +510,8 @@ def test_searches_of_tree_and_graph_find_the_best_move(picture):
     results = []
     for game in (Go(4, 0.5), Go(4, 0.5, merge="bounded", bound=5)):
         state = laid(game, picture, 2 * 16 - 5)
-        result = ab.search(state, simulations=4000, evaluator=ab.Uniform())
+        config = ab.SearchConfig(selector=ab.Puct(c_init=1.25))
+        result = ab.search(state, simulations=4000, evaluator=ab.Uniform(), config=config)
         exact = value(state, {})
         after, rewards = state.step(result.action)
         assert rewards[0] + value(after, {}) == exact

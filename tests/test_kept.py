@@ -161,7 +161,7 @@ def test_a_rule_decides_where_one_acts():
     agents = [ab.SearchAgent(simulations=30, rule=rule, config=NOISY) for rule in ("visits", "lcb", "regularised")]
     results = agents[0].results(turns)
     for agent in agents:
-        policies = [ab.move_policy(result, 0, agent.rule, NOISY) for result in results]
+        policies = [ab.move_policy(result, 0, agent.rule) for result in results]
         assert [agent.pick(*pair) for pair in zip(turns, results, strict=True)] == [
             int(row.argmax()) for row in policies
         ]

@@ -152,7 +152,7 @@ def test_random_rollouts_are_those_of_the_rules():
     """OpenSpiel plays whole random games for us: the mean return of many is that of games played step by step."""
     state = ab.games.load("open_spiel:tic_tac_toe").start().step(4)[0]
     native = ab.games.load("tic_tac_toe").start().step(4)[0]
-    means = [np.mean([rollout(s, ab.Random(k), 10_000)[0] for k in range(3000)]) for s in (state, native)]
+    means = [np.mean([rollout(s, ab.Random(k), ab.Rollout(greedy=0))[0] for k in range(3000)]) for s in (state, native)]
     assert means[0] == pytest.approx(means[1], abs=0.06)  # three standard errors of a difference
 
 
@@ -163,11 +163,9 @@ def test_rollouts_pay_what_is_still_to_come():
     for _ in range(3):
         state, rewards = state.step(1)  # up the wall
         assert rewards.tolist() == [-1.0]
-    assert {rollout(state, ab.Random(k), 10_000)[0] for k in range(20)} == {-1.0}
-    assert {rollout(game.start(), ab.Random(k), ab.Rollout(max_depth=1))[0] for k in range(20)} == {
-        -1.0,
-        -100.0,
-    }  # a short limit is kept
+    assert {rollout(state, ab.Random(k), ab.Rollout())[0] for k in range(20)} == {-1.0}
+    short = ab.Rollout(max_depth=1)  # a short limit is kept
+    assert {rollout(game.start(), ab.Random(k), short)[0] for k in range(20)} == {-1.0, -100.0}
 
 
 @pytest.mark.parametrize(

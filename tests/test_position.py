@@ -74,7 +74,7 @@ def test_superko_holds_from_a_given_board_on():
 
 def test_a_board_of_go_that_was_set_up_has_no_last_stone():
     game = ab.games.load("go", size=4, compiled=False)
-    ring = 'fill="none" stroke="#ffffff"'
+    ring = '<g fill="none" stroke-width'
     state = game.position(". x o . / x . o . / . . . . / . . . . / white to move")
     played, _ = state.step(game.parse_action("a1"))
     assert [(game.svg(each) or "").count(ring) for each in (state, played)] == [0, 1]

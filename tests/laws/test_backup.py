@@ -164,8 +164,10 @@ def test_crediting_every_parent_is_unsound():
         ),
     ).interpreted()
 
+    config = ab.SearchConfig(selector=ab.Puct(c_init=1.25))
+
     def value(kind):
-        return kind(game.start(), ab.Uniform()).run(simulations=2000).value[0]
+        return kind(game.start(), ab.Uniform(), config).run(simulations=2000).value[0]
 
     assert ab.solve(game).value[0] == pytest.approx(0.45)
     assert value(ab.Reference) == pytest.approx(0.45, abs=0.01)

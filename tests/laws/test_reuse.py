@@ -495,7 +495,7 @@ def test_a_root_is_shown_in_a_line():
     searcher = ab.Searcher(game, ab.Uniform(), threads=1)
     root = searcher.root(game.start())
     searcher.run(root, simulations=1)
-    assert repr(root) == "<Root of connect_four, player 0 to move: 1 visit, 2 nodes>"
+    assert repr(root) == "<Root of connect_four, x to move: 1 visit, 2 nodes>"
 
 
 def test_a_graph_whose_root_moved_on_says_so():

@@ -57,7 +57,8 @@ def test_positions():
 
 @pytest.mark.parametrize(("simulations", "bound"), [(20_000, 0.06), (100_000, 0.03)])
 def test_the_start_is_worth_nothing(simulations, bound):
-    result = ab.search(TicTacToe().start(), simulations=simulations, evaluator=ab.Uniform())
+    config = ab.SearchConfig(selector=ab.Puct(c_init=1.25))
+    result = ab.search(TicTacToe().start(), simulations=simulations, evaluator=ab.Uniform(), config=config)
     assert abs(result.value[0]) <= bound
     assert result.value[0] == -result.value[1]
 

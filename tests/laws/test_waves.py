@@ -144,7 +144,7 @@ def test_a_wave_equals_its_paths_backed_up_one_at_a_time(settings, width):
         transposition = ab.Transposition(
             merge=settings != "tree", on_visit="stop" if settings == "stop" else "continue"
         )
-        config = ab.SearchConfig(width=width, transposition=transposition, seed=seed)
+        config = ab.SearchConfig(width=width, transposition=transposition, seed=seed, refresh="path")
         reference = walking_by(Recording)(game.start(), ab.Hashing(), config)
         reference.run(simulations=0)
         for _ in range(8):

@@ -6,7 +6,7 @@ action ids, as a row of `Result.policy` is, so that a temperature can be applied
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import numpy as np
@@ -20,7 +20,6 @@ from anabranch.search.maths.scale import value_scale
 from anabranch.search.results.moments import root_variances
 from anabranch.search.results.result import Result
 from anabranch.search.settings.config import Puct, SearchConfig
-from anabranch.search.settings.resolved import exploration
 
 if TYPE_CHECKING:
     from anabranch.search.settings.config import ForcedPlayouts
@@ -159,8 +158,6 @@ def seen_by(result: Result, seat: int, config: SearchConfig | None = None) -> Se
         formulas.choice_value(first, scaled(x) if n > 0 else 0.0, n, 0.0, w0=puct.w0, loss=0.0, lowest=scaled.lowest)
         for x, n in zip(q, visits, strict=True)
     ]
-    if puct.c_init is None:  # settings of the caller's: nobody knows whether an evaluator gave these priors
-        puct = replace(puct, c_init=exploration(priors=True))
     return Seen(ids, visits, values, prior, puct)
 
 

@@ -20,6 +20,7 @@ Backup: TypeAlias = Literal["auto", "mean", "best"]
 Refresh: TypeAlias = Literal["auto", "path", "parents", "ancestors", "sweep"]
 
 
+WITH_PRIORS, WITHOUT_PRIORS = 1.25, 2.5  # c_init: AlphaZero's, and what wins with rollouts (docs/options.md)
 LARGEST = 1e12  # of a setting; scores made of such numbers stay finite
 MOST_DRAWS = 1_000_000  # in one visit, which cannot be interrupted
 WIDEST = 65_536  # paths of a wave
@@ -151,9 +152,8 @@ class Puct:
 
     @property
     def weight(self) -> float:
-        """`c_init`, once an evaluator has settled what it is."""
-        assert self.c_init is not None, "settings are resolved before a search begins"
-        return self.c_init
+        """`c_init`; where no search has settled it, that of evaluators with priors."""
+        return WITH_PRIORS if self.c_init is None else self.c_init
 
 
 @_refusing_unknown

@@ -10,10 +10,8 @@ from typing import Any, TypeVar
 
 from anabranch.evaluate.batch import has_priors
 from anabranch.game.game import Game
-from anabranch.search.settings.config import Puct, Scale, SearchConfig, Ucb1
+from anabranch.search.settings.config import WITH_PRIORS, WITHOUT_PRIORS, Puct, Scale, SearchConfig, Ucb1
 
-WITH_PRIORS = 1.25  # AlphaZero's c_init
-WITHOUT_PRIORS = 2.5
 Part = TypeVar("Part")
 
 
@@ -33,13 +31,8 @@ def _selector(selector: Part, game: Game, evaluator: Any) -> Part:
     if isinstance(selector, (Puct, Ucb1)) and selector.scale == "auto":
         selector = replace(selector, scale=resolved_scale(selector.scale, game))
     if isinstance(selector, Puct) and selector.c_init is None:
-        selector = replace(selector, c_init=exploration(has_priors(evaluator)))
+        selector = replace(selector, c_init=WITH_PRIORS if has_priors(evaluator) else WITHOUT_PRIORS)
     return selector
-
-
-def exploration(priors: bool) -> float:
-    """Return the `c_init` of a PUCT that names none."""
-    return WITH_PRIORS if priors else WITHOUT_PRIORS
 
 
 def _by_cycles(given: Part, game: Game, looping: Part, other: Part) -> Part:

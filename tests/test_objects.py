@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable
 from typing import Any
 
-import gc
 import numpy as np
 import pytest
 

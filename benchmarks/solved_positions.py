@@ -3,7 +3,7 @@
     .venv/bin/python benchmarks/solved_positions.py [--positions 300] [--write]
 
 Positions come from random games after 20 to 26 plies, are not over, have at least two legal moves that differ in worth,
-and are solved by `ab.solve`, which goes through everything that can follow (three million states at the most; larger
+and are solved by `ab.solve`, which goes through everything that can follow (a million states at the most; larger
 ones are left out). *Before* are the first defaults of 0.1, PUCT with c_init 1.25 and uniform rollouts; *after*
 is `ab.search(state, simulations=n)`.
 """
@@ -20,7 +20,7 @@ import pages
 import anabranch as ab
 
 OPTIONS = Path(__file__).resolve().parents[1] / "docs" / "options.md"
-MOST_STATES = 3_000_000
+MOST_STATES = 1_000_000
 BEFORE = {
     "config": ab.SearchConfig(selector=ab.Puct(c_init=1.25)),
     "evaluator": ab.Rollout(greedy=0, policy="uniform"),

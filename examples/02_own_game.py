@@ -50,7 +50,7 @@ game = HighRoll()
 ab.check(game, seconds=1).raise_if_failed()
 start, exact = game.start(), ab.solve(game)
 print(f"exact value {exact.value[0]:+.4f}")
-for simulations in (300, 3000):
+for simulations in (300, 10_000):
     print(f"{simulations} simulations: value {ab.search(start, simulations=simulations).value[0]:+.4f}")
 for outcome, _ in start.outcomes():
     state, _ = start.step(outcome)

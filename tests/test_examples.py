@@ -36,9 +36,10 @@ def test_example_01(tmp_path):
     said = output(1, tmp_path)
     assert time.perf_counter() - begun < PATIENCE
     assert ". . . x x . ." in said
-    best = said.partition("\naction ")[2].splitlines()[1].split()
+    rows = [line.split() for line in said.partition("\naction ")[2].splitlines()[1:]]
+    best = rows[0]
     assert best[0] in ("c", "f")
-    assert float(best[3].rstrip("%")) > 70
+    assert sum(float(row[3].rstrip("%")) for row in rows if row and row[0] in ("c", "f")) > 80
     assert float(best[4]) > 0.8
 
 
@@ -64,7 +65,7 @@ def test_example_02(tmp_path):
     assert float(exact) == pytest.approx(high_roll(), abs=5e-5)
     errors = [abs(float(value) - float(exact)) for value in re.findall(r"simulations: value ([+-][\d.]+)", said)]
     assert len(errors) == 2
-    assert errors[1] < 0.08
+    assert errors[1] < 0.05
     assert errors[1] < 0.6 * errors[0]
     decisions = re.findall(r"after a (\d): search (\w+), exact (\w+)", said)
     assert [int(face) for face, _, _ in decisions] == [1, 2, 3, 4, 5, 6]

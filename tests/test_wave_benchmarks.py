@@ -94,6 +94,9 @@ def test_speed_has_a_line_for_every_width_and_depth(monkeypatch):
     assert len(speed.markdown(lines).splitlines()) == 2 + len(speed.WIDTHS)
 
 
+SAMPLE = 60  # nodes that are looked at
+
+
 @pytest.mark.parametrize("name", ["pyrat", "random_game"])
 def test_staleness_finds_nodes_that_a_refresh_would_change(name):
     """Some where only the path is refreshed; none, where all ancestors are; the sample is of the size asked for."""
@@ -102,12 +105,14 @@ def test_staleness_finds_nodes_that_a_refresh_would_change(name):
     state = staleness.walked(subject.game(3, **subject.late), 1, np.random.default_rng(3))
     found = {}
     for refresh in staleness.REFRESH:
-        result = staleness.searched(state, refresh, 450, seed=1, evaluator="rollout")
-        changes = staleness.changes(result.graph, 60, np.random.default_rng(1))
-        assert len(changes) == 60
-        found[refresh] = sum(change > staleness.STALE for change in changes)
+        found[refresh] = 0
+        for seed in range(8):  # one search more or less lucky says little
+            result = staleness.searched(state, refresh, 450, seed=seed, evaluator="rollout")
+            changes = staleness.changes(result.graph, SAMPLE, np.random.default_rng(1))
+            assert len(changes) == SAMPLE
+            found[refresh] += sum(change > staleness.STALE for change in changes)
     assert found["path"] > found["ancestors"] == 0
-    assert found["path"] >= found["sweep"] > 0  # the last sweep is fifty playouts ago
+    assert found["path"] > found["sweep"] > 0  # the last sweep is fifty playouts ago
 
 
 def test_staleness_asks_all_questions_of_every_setting(tmp_path, monkeypatch, capsys):

@@ -136,8 +136,3 @@ def test_a_search_goes_on_from_a_file(tmp_path):
     assert (second.result.visits == ab.search(state, simulations=300).visits).all()
     with pytest.raises(UsageError, match="another position"):
         Analysis(state.step(0)[0], simulations=1, load=path)
-    averaging = ab.SearchConfig(simultaneous=ab.Exp3())
-    with pytest.raises(UsageError, match="Exp3 are not saved"):
-        Analysis(state, simulations=1, load=path, config=averaging)
-    with pytest.raises(UsageError, match="Exp3 cannot be saved"):
-        Analysis(state, simulations=1, config=averaging).save(path)

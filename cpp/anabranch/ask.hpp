@@ -16,7 +16,6 @@
 namespace anabranch {
 
 inline constexpr std::size_t kLongest = 100000;  // states on one way: where dice lead to dice for ever, a search must end
-inline constexpr std::size_t kLoops = 1000;      // steps after which a path that comes back to itself ends, where it may go round
 
 [[noreturn]] __attribute__((noinline, cold)) inline void fail_endless() {
   Failure failure;

@@ -66,6 +66,7 @@ class Column {
 
   // As a stack of values.
   T& back() { return data_[size_ - 1]; }
+  const T& back() const { return data_[size_ - 1]; }
   const T* begin() const { return data_; }
   const T* end() const { return data_ + size_; }
   bool empty() const { return size_ == 0; }

@@ -21,6 +21,7 @@
   COLUMN(range, double, 2 * players, 0.0, rules.bounds != nullptr, false) /* low and high of the remaining return */ \
   COLUMN(passing, std::uint32_t, 1, 0, config.marks(), false)             /* visits in flight that walk through it */ \
   COLUMN(last_link, std::uint32_t, 1, kNone, config.keeps_parents(), false) /* the end of its list of parents */ \
+  COLUMN(solved_at, std::uint32_t, 1, 0, config.simultaneous.rule == Rule::matrix, true) /* N(n) when its table was solved */ \
   ANABRANCH_MORE_NODE_COLUMNS(COLUMN)
 
 // One row per edge.
@@ -30,8 +31,11 @@
   ANABRANCH_MORE_EDGE_COLUMNS(COLUMN)
 
 // One row per acting player and choice, of nodes that need any: `Node::rows` is the first.
-#define ANABRANCH_CHOICE_COLUMNS(COLUMN)       \
-  COLUMN(priors, float, 1, 0.0f, true, true)   \
+#define ANABRANCH_CHOICE_COLUMNS(COLUMN)                                                                          \
+  COLUMN(priors, float, 1, 0.0f, true, true)                                                                      \
+  COLUMN(regrets, double, 1, 0.0, config.learns() && config.simultaneous.rule != Rule::matrix, true) /* gains of Exp3 */ \
+  COLUMN(current, double, 1, 0.0, config.simultaneous.rule == Rule::matrix, true) /* the last solution of the table */ \
+  COLUMN(sums, double, 1, 0.0, config.learns(), true)                             /* strategies, summed up */     \
   ANABRANCH_MORE_CHOICE_COLUMNS(COLUMN)
 
 // Tests declare columns of their own here.

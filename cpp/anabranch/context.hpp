@@ -68,8 +68,8 @@ struct Context {
   }
 
  private:
-  // Bytes that answers on their way will take: a prior for every choice, at the most.
-  std::size_t awaited_bytes() const { return awaited * static_cast<std::size_t>(graph.rules.actions) * sizeof(float); }
+  // Bytes that answers on their way will take: a row for every choice, at the most.
+  std::size_t awaited_bytes() const { return awaited * static_cast<std::size_t>(graph.rules.actions) * graph.choice_bytes(); }
 
   Position* hand_ = nullptr;
   Position own_;  // where verbs run Python

@@ -101,6 +101,7 @@ class Expander {
       made.kind = Kind::decision;
       for (std::int64_t rest = turn; rest; rest &= rest - 1) ++made.acting;
       made.mover = static_cast<std::uint8_t>(std::countr_zero(static_cast<std::uint64_t>(turn)));
+      if (made.acting > c.config.simultaneous.most_acting()) fail_at_state(Failure::Cause::too_many_players);
       if (made.acting > 1) made.choices = read_table(static_cast<std::uint64_t>(turn));  // one player's: when first selected
     } else {
       made.visits = 1;
@@ -169,13 +170,16 @@ class Expander {
       sizes_.push_back(static_cast<std::uint32_t>(ids_.size() - before));
     }
     const std::uint32_t place = c.graph.tables.intern(turn, sizes_, ids_);
-    if (place == kNone) {
-      Failure failure;
-      failure.cause = Failure::Cause::too_many_choices;
-      failure.state.assign(c.position().state(), c.position().state() + c.graph.rules.state_size);
-      throw failure;
-    }
+    if (place == kNone) fail_at_state(Failure::Cause::too_many_choices);
     return place;
+  }
+
+  // Fail on account of the state in hand.
+  [[noreturn]] void fail_at_state(Failure::Cause cause) {
+    Failure failure;
+    failure.cause = cause;
+    failure.state.assign(c.position().state(), c.position().state() + c.graph.rules.state_size);
+    throw failure;
   }
 
   Context& c;

@@ -12,7 +12,7 @@
 namespace anabranch {
 
 struct Failure : std::exception {
-  enum class Cause { verb, cycle, too_many_choices, endless };
+  enum class Cause { verb, cycle, too_many_choices, too_many_players, endless };
 
   Cause cause = Cause::verb;
   std::string verb;               // which verb raised or answered nonsense

@@ -213,6 +213,8 @@ class Graph {
     return static_cast<std::uint32_t>(first);
   }
   std::size_t choice_rows() const { return priors.size(); }
+  // Bytes of a row.
+  std::size_t choice_bytes() const { return sizeof(float) + (sums.kept() ? 2 * sizeof(double) : 0); }
   void cut_choices(std::size_t rows) {
     each_choice_column([rows](auto& column) { column.cut_rows(rows); });
   }

@@ -46,6 +46,15 @@ inline std::optional<std::pair<std::size_t, std::size_t>> saddle(const MatrixVie
 template <class Number>
 class Simplex {
  public:
+  // Make room for tables with at most so many rows, columns and cells.
+  void reserve(std::size_t lines, std::size_t cells) {
+    table_.reserve(cells);
+    bound_.reserve(lines);
+    cost_.reserve(lines);
+    outside_.reserve(lines);
+    basis_.reserve(lines);
+  }
+
   void solve(const MatrixView& entries, double noise, Strategy& x, Strategy& y) {
     rows_ = entries.rows, columns_ = entries.columns, small_ = Number(noise);
     table_.resize(rows_ * columns_);
@@ -148,6 +157,15 @@ class Simplex {
 class MatrixGame {
  public:
   Strategy x, y;
+
+  // Make room for tables with at most so many rows, columns and cells: solving them takes no memory then.
+  void reserve(std::size_t lines, std::size_t cells) {
+    x.reserve(lines);
+    y.reserve(lines);
+    scaled_.reserve(cells);
+    doubles_.reserve(lines, cells);
+    twice_.reserve(lines, cells);
+  }
 
   // Find optimal strategies of a table whose entries are finite, and not further apart than doubles reach.
   void solve(const MatrixView& matrix) {

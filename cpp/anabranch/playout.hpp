@@ -42,6 +42,7 @@ class Playout {
   // Begin a path at the root.
   void begin() {
     c.crowded = c.is_crowded();
+    if (learns_) [[unlikely]] selectors.together.expect(c.graph.tables);
     path.begin_visit(0);
     path.phase = Phase::walk;
   }
@@ -85,14 +86,12 @@ class Playout {
     if (nested || marking_ || propagation.follows()) [[unlikely]] back_watched<P>(visit, nested);
     else back_up<P, false>(visit, false);
     path.end_visit();
-    if (propagation.follows()) [[unlikely]] follow(nested);
+    if (propagation.follows()) [[unlikely]] propagation.follow(nested, root_visits());
   }
 
   // Make sure that backing up takes no memory.
   void expect_back() {
-    if (!propagation.follows()) [[likely]] return;
-    propagation.expect(c.graph.size());
-    if (changed_.capacity() < 2 * c.graph.size() + kLoops) changed_.reserve(4 * c.graph.size() + kLoops);
+    if (propagation.follows()) [[unlikely]] propagation.expect(c.graph.size());
   }
 
   // What counts as the root's visits: Σ N(e), or the completed visits of a chance node.
@@ -153,6 +152,7 @@ class Playout {
       if (place == kNone) [[unlikely]] {  // no room for an edge: the playout ends before this node, which lends its Q
         path.steps.pop();
         g.nodes[at].clear(kOnPath);
+        if (keeps_chances_ && node.acting > 1) path.chances.cut(path.chances.size() - node.acting);
         path.visits.back().ends_at = at;
         return;
       }
@@ -177,7 +177,7 @@ class Playout {
       propagation.refresh(visit.ends_at);
     }
     if constexpr (Watched)
-      if (propagation.follows()) follow_leaves(visit, nested);
+      if (propagation.follows()) propagation.follow_leaves(path, visit, nested);
     for (std::size_t i = visit.repeated; i < path.repeated.size(); ++i)
       ++g.repeats[g.nodes[path.repeated[i].node].edges + path.repeated[i].place];
     for (std::size_t i = path.steps.size(); i > visit.path; --i) {
@@ -197,12 +197,24 @@ class Playout {
         if (nested && node.kind == Kind::chance) read_children(g, node, c.config);
       ++node.visits;
       node.clear(kOnPath);
+      if (learns_ && node.acting > 1) [[unlikely]] learn<P>(step);
       if (read && node.kind == Kind::decision && !node.is(kTwinEdges)) [[likely]] selectors.value<P>(g, node);
       else propagation.refresh<P>(step.node);
       if constexpr (Watched)
         if (c.config.refresh == Refresh::parents)
           propagation.refresh_parents(step.node, i - 1 > visit.path ? path.steps[i - 2].node : kNone, nested);
     }
+  }
+
+  // Let the selector in charge of a node where several act learn from a visit that was counted.
+  template <std::size_t P>
+  __attribute__((noinline)) void learn(const PathStep& step) {
+    Graph& g = c.graph;
+    Node& node = g.node<P>(step.node);
+    read_shared<P>(g, node, c.config);
+    const std::size_t before = keeps_chances_ ? path.chances.size() - node.acting : 0;
+    selectors.together.learn<P>(g, step.node, node, g.edge<P>(node.edges + step.place), path.chances.data() + before);
+    if (keeps_chances_) path.chances.cut(before);
   }
 
   template <std::size_t P>
@@ -256,7 +268,10 @@ class Playout {
     read_shared<P>(g, node, c.config);
     std::uint32_t place = kNone;
     if (node.acting > 1) [[unlikely]] {
+      if (learns_) [[unlikely]] selectors.together.expect(g.tables);
       const std::uint32_t move = selectors.together.choose_jointly<P>(at, node, place);
+      if (keeps_chances_) [[unlikely]]
+        for (std::size_t i = 0; i < node.acting; ++i) path.chances.push(selectors.together.chances()[i]);
       return place != kNone ? place : take(at, move, false);
     }
     const bool counted = expander.count_choices(at, node);
@@ -355,46 +370,12 @@ class Playout {
     for (std::size_t i = visit.path; i < path.steps.size(); ++i) c.undo().remember(c.graph, path.steps[i].node);
   }
 
-  // Where more than the path is refreshed: list the nodes a visit changes, leaves first, and refresh the leaves' parents.
-  __attribute__((noinline, cold)) void follow_leaves(const Visit& visit, bool nested) {
-    changed_.clear();
-    if (path.steps.size() == visit.path) return;
-    const PathStep last = path.steps.back();
-    const Node& node = c.graph.nodes[last.node];
-    const auto add = [&](EdgeId e) {
-      const NodeId child = c.graph.edges[e].child;
-      if (child == kNone || c.graph.nodes[child].visits == 0) return;
-      if (std::find(changed_.begin(), changed_.end(), child) == changed_.end()) changed_.push_back(child);
-    };
-    if (last.place != kNone) {
-      add(node.edges + last.place);
-    } else if (node.is(kExact)) {
-      for (const EdgeId e : EdgeIds(node)) add(e);
-    } else {
-      for (std::size_t d = visit.drawn; d < path.drawn.size(); ++d) add(node.edges + path.drawn[d]);
-    }
-    if (c.config.refresh == Refresh::parents)
-      for (const NodeId leaf : changed_) propagation.refresh_parents(leaf, last.node, nested);
-    for (std::size_t i = path.steps.size(); i > visit.path; --i) changed_.push_back(path.steps[i - 1].node);
-  }
-
-  // After a visit was backed up: refresh what else depends on its nodes.
-  __attribute__((noinline, cold)) void follow(bool nested) {
-    if (c.config.refresh == Refresh::ancestors) propagation.refresh_ancestors(changed_, nested);
-    else if (c.config.refresh == Refresh::sweep && !nested && root_visits() % sweep_every() == 0) propagation.sweep();
-  }
-
-  // A sweep costs about as much as the visits since the last one, however large the graph is.
-  std::uint64_t sweep_every() const {
-    return c.config.sweep_every ? c.config.sweep_every : std::bit_ceil(std::max<std::uint64_t>(kFewVisits, c.graph.size()));
-  }
-
-  static constexpr std::uint64_t kFewVisits = 64;
   static constexpr std::size_t kCached = 4096;  // nodes of a graph that stays in the processor's caches anyway
 
   const bool marking_;   // whether visits may be in flight together
   const bool plain_ = !c.config.keeps_range();
-  std::vector<NodeId> changed_;
+  const bool learns_ = c.config.learns();
+  const bool keeps_chances_ = selectors.together.keeps_chances();
 };
 
 }  // namespace anabranch

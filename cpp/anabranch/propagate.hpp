@@ -5,6 +5,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -43,10 +44,40 @@ class Propagation {
 
   // Make sure that refreshing in a graph of so many nodes takes no memory.
   void expect(std::size_t nodes) {
+    if (changed_.capacity() < 2 * nodes + kLoops) changed_.reserve(4 * nodes + kLoops);
     if (order_.capacity() >= nodes && before_.capacity() >= c.graph.players) [[likely]] return;
     order_.reserve(2 * nodes);
     stack_.reserve(2 * nodes);
     before_.reserve(c.graph.players);
+  }
+
+  // Where more than the path is refreshed: list the nodes a visit changes, leaves first, and refresh the leaves' parents.
+  __attribute__((noinline, cold)) void follow_leaves(const Path& path, const Visit& visit, bool nested) {
+    changed_.clear();
+    if (path.steps.size() == visit.path) return;
+    const PathStep last = path.steps.back();
+    const Node& node = c.graph.nodes[last.node];
+    const auto add = [&](EdgeId e) {
+      const NodeId child = c.graph.edges[e].child;
+      if (child == kNone || c.graph.nodes[child].visits == 0) return;
+      if (std::find(changed_.begin(), changed_.end(), child) == changed_.end()) changed_.push_back(child);
+    };
+    if (last.place != kNone) {
+      add(node.edges + last.place);
+    } else if (node.is(kExact)) {
+      for (const EdgeId e : EdgeIds(node)) add(e);
+    } else {
+      for (std::size_t d = visit.drawn; d < path.drawn.size(); ++d) add(node.edges + path.drawn[d]);
+    }
+    if (c.config.refresh == Refresh::parents)
+      for (const NodeId leaf : changed_) refresh_parents(leaf, last.node, nested);
+    for (std::size_t i = path.steps.size(); i > visit.path; --i) changed_.push_back(path.steps[i - 1].node);
+  }
+
+  // After a visit was backed up: refresh what else depends on its nodes.
+  __attribute__((noinline, cold)) void follow(bool nested, std::uint64_t root_visits) {
+    if (c.config.refresh == Refresh::ancestors) refresh_ancestors(changed_, nested);
+    else if (c.config.refresh == Refresh::sweep && !nested && root_visits % sweep_every() == 0) sweep();
   }
 
   // "parents": refresh the other parents of a node, `path_parent` being refreshed by the walk itself.
@@ -88,6 +119,11 @@ class Propagation {
   }
 
  private:
+  // A sweep costs about as much as the visits since the last one, however large the graph is.
+  std::uint64_t sweep_every() const {
+    return c.config.sweep_every ? c.config.sweep_every : std::bit_ceil(std::max<std::uint64_t>(kFewVisits, c.graph.size()));
+  }
+
   struct Frame {
     NodeId node;
     std::uint32_t next;  // the link or the edge to follow next
@@ -177,9 +213,10 @@ class Propagation {
 
   Context& c;
   Selectors& selectors_;
+  static constexpr std::uint64_t kFewVisits = 64;
   const bool acyclic_;
   const bool keeps_range_ = c.config.keeps_range();
-  std::vector<NodeId> order_;
+  std::vector<NodeId> order_, changed_;
   std::vector<Frame> stack_;
   std::vector<double> before_;
 };

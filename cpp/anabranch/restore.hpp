@@ -181,7 +181,7 @@ class Restore {
     g_.each_node_column([&](auto& column) { fill_rows(column, id, id, 1); });
     check_visits(id);
     g_.nodes[id].visits = s_.visits[id];
-    if (s_.has_rows[id] || count > 0) fill_choices(id);
+    if (s_.has_rows[id] || count > 0 || (g_.sums.kept() && g_.nodes[id].acting > 1)) fill_choices(id);
     if (count == 0) return;
     const auto size_class = static_cast<std::size_t>(std::countr_zero(room_for(count)));
     g_.nodes[id].edges = g_.add_block(size_class);
@@ -220,6 +220,7 @@ class Restore {
     Node& node = g_.nodes[id];
     if (node.kind != Kind::decision) return;
     if (node.acting == 1) expander_.count_choices(id, node);
+    require(s_.has_rows[id] || !g_.sums.kept() || node.acting == 1 || s_.visits[id] == 0, "a node without what its selector learned");
     if (!s_.has_rows[id]) return;
     const std::size_t size = g_.choices_of(node), rows = s_.column(g_.priors.name)->rows();
     require(next_row_ + size <= rows, "there are fewer priors than choices");

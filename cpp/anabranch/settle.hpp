@@ -37,6 +37,7 @@ class Settler {
       g.nodes[id].rows = start;
       if (node.acting == 1) g.nodes[id].choices = static_cast<std::uint32_t>(last);
     }
+    learn_nothing_yet(id);
     g.nodes[id].visits = 1;
   }
 
@@ -51,6 +52,7 @@ class Settler {
       std::copy_n(kept.priors(entry), count, &g.priors[node.rows]);
       if (node.acting == 1) node.choices = static_cast<std::uint32_t>(count);
     }
+    learn_nothing_yet(id);
     g.nodes[id].visits = 1;
   }
 
@@ -79,6 +81,11 @@ class Settler {
   }
 
  private:
+  // Make rows for what a selector will learn.
+  void learn_nothing_yet(NodeId id) {
+    if (c.config.learns() && c.graph.nodes[id].acting > 1) [[unlikely]] write_priors(id);
+  }
+
   void set_evaluation(NodeId id, const double* values) {
     Node& node = c.graph.nodes[id];
     if (!node.is(kPending) && !c.undo().made(id)) c.undo().asked(id);

@@ -2,6 +2,7 @@
 // among what. A node holds the number of its list.
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -42,6 +43,9 @@ class Tables {
   const Table& joint(std::uint32_t number) const { return tables_[number]; }
   std::size_t lists() const { return distributions_.size(); }
   std::size_t bytes() const { return bytes_; }
+  // Of the joint tables there are, the most choices of all acting players, and the most cells.
+  std::size_t most_ids() const { return most_ids_; }
+  std::size_t most_cells() const { return most_cells_; }
 
   // Find or store a list of outcomes; its number.
   std::uint32_t intern(const std::int32_t* outcomes, const double* chances, std::size_t count) {
@@ -107,6 +111,10 @@ class Tables {
       throw;
     }
     bytes_ += sizes.size() * 32 + ids.size() * 4 + 256;
+    std::size_t cells = 1;
+    for (const std::uint32_t size : sizes) cells *= size;
+    most_ids_ = std::max(most_ids_, ids.size());
+    most_cells_ = std::max(most_cells_, cells);
     return last_ = place;
   }
 
@@ -116,7 +124,7 @@ class Tables {
   std::map<std::vector<std::uint64_t>, std::uint32_t> interned_;
   std::unordered_multimap<std::uint64_t, std::uint32_t> places_;
   std::uint32_t last_ = 0;
-  std::size_t bytes_ = 0;
+  std::size_t bytes_ = 0, most_ids_ = 0, most_cells_ = 0;
 };
 
 }  // namespace anabranch

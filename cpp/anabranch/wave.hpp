@@ -48,6 +48,9 @@ struct Visit {
   NodeId ends_at;  // a node that is refreshed but not visited; kNone where there is none
 };
 
+// Steps after which a path that comes back to itself ends, where it may go round.
+inline constexpr std::size_t kLoops = 1000;
+
 // One simulation on its way.
 struct Path {
   Column<PathStep> steps;
@@ -55,6 +58,7 @@ struct Path {
   Column<NodeId> fresh;          // chance children an opened node wants visited
   Column<std::uint32_t> drawn;   // places of the edges an opened node drew
   Column<PathStep> repeated;     // edges that came back into the path
+  Column<double> chances;        // the probabilities that choices were drawn with, where a selector needs them again
   Phase phase = Phase::done;
 
   void begin_visit(NodeId at) {
@@ -77,6 +81,7 @@ struct Path {
     fresh.cut(0);
     drawn.cut(0);
     repeated.cut(0);
+    chances.cut(0);
     phase = Phase::done;
   }
 };

@@ -23,7 +23,15 @@ E word(const std::string& given, std::initializer_list<std::pair<const char*, E>
 }
 
 void set_selector(SelectorConfig& s, const nb::dict& d) {
-  s.rule = word<Rule>(nb::cast<std::string>(d["rule"]), {{"puct", Rule::puct}, {"ucb1", Rule::ucb1}});
+  s.rule = word<Rule>(nb::cast<std::string>(d["rule"]),
+                      {{"puct", Rule::puct}, {"ucb1", Rule::ucb1}, {"regret_matching", Rule::regret_matching}, {"exp3", Rule::exp3}, {"matrix", Rule::matrix}});
+  if (s.learns()) {
+    s.share = nb::cast<double>(d["exploration"]);
+    s.growth = nb::cast<double>(d["growth"]);
+    s.difference = nb::cast<bool>(d["difference"]);
+    s.by_strategy = nb::cast<bool>(d["by_strategy"]);
+    return;
+  }
   if (s.rule == Rule::puct) {
     s.c_init = nb::cast<double>(d["c_init"]);
     s.c_log = nb::cast<double>(d["c_log"]);

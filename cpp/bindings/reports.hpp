@@ -17,7 +17,7 @@ inline PyObject* search_failed = nullptr;  // raised where a verb failed; its ar
 // What went wrong; `state` is what it went wrong on, as Python knows it.
 inline nb::dict report(const Failure& failure, nb::object state, nb::object exception) {
   nb::dict d;
-  const char* const causes[] = {"verb", "cycle", "too_many_choices", "endless"};
+  const char* const causes[] = {"verb", "cycle", "too_many_choices", "too_many_players", "endless"};
   d["cause"] = causes[static_cast<std::size_t>(failure.cause)];
   d["verb"] = failure.verb;
   d["state"] = std::move(state);

@@ -63,10 +63,26 @@ def compare_graphs(graph: Any, expected: ReferenceGraph) -> bool:
                 assert np.abs(np.array(value) - q).max() <= TOLERANCE, f"node {number}, edge {actions}"
                 exact &= value == q
             assert node.kind is not Kind.CHANCE or not node.outcomes or chance == edge.chance
+        exact &= compare_learnt(columns, number, node)
     seen = _native.value_range(graph.native)  # a moment's wrong value stays in the range of the scale `graph`
     if np.isfinite(seen).any():  # else that scale is not in use
         np.testing.assert_allclose(seen, [expected.low, expected.high], rtol=0, atol=TOLERANCE, err_msg="range")
         exact &= bool((seen == [expected.low, expected.high]).all())
+    return exact
+
+
+def compare_learnt(columns: Any, number: int, node: Node) -> bool:
+    """Assert that averaging selectors learnt the same at a node; return whether it is equal bit for bit."""
+    if "sums" not in columns or len(node.acting) < 2 or node.visits == 0:
+        return True
+    first, exact = int(columns["rows"][number]), True
+    for name, learnt in (("sums", node.sums), ("regrets", node.regrets), ("current", node.current)):
+        numbers = np.array([x for row in learnt for x in row])
+        if name in columns and len(numbers):
+            found = columns[name][first : first + len(numbers)]
+            np.testing.assert_allclose(found, numbers, rtol=1e-9, atol=TOLERANCE, err_msg=f"{name} of node {number}")
+            exact &= bool((found == numbers).all())
+    assert "solved_at" not in columns or columns["solved_at"][number] == (node.solved_at if node.current else 0)
     return exact
 
 

@@ -41,6 +41,16 @@ ENUMERATED = [
     ab.Chance(exact_up_to=9, draw="sampled"),
     ab.Chance(exact_up_to=3, offset=0.5),
 ]
+AVERAGING = [
+    ab.RegretMatching(),
+    ab.RegretMatching(view="own", exploration=0.5),
+    ab.RegretMatching(value="visits"),
+    ab.Exp3(),
+    ab.Exp3(exploration=0.7),
+    ab.MatrixGame(),
+    ab.MatrixGame(growth=0.0, exploration=0.4),
+    ab.MatrixGame(growth=1.0, value="visits"),
+]
 TRANSPOSITIONS = [
     ab.Transposition(),
     ab.Transposition(on_visit="stop"),
@@ -116,7 +126,7 @@ class Case(NamedTuple):
 def drawn_case(seed: int) -> Case:
     """Draw everything. Case `seed` of test_random_games is this one, move for move."""
     game = drawn_game(seed)
-    config = drawn_config(seed)
+    config = drawn_config(seed, joint=2 if game.players < 3 else None)
     if game.cycles is not None and not config.transposition.merge:
         config = dataclasses.replace(config, transposition=ab.Transposition())  # as a tree, dice that loop have no end
     return Case(game, one_of(EVALUATORS, dice_of(seed, "evaluator")), config, dice_of(seed, "moves"))
@@ -133,14 +143,18 @@ def drawn_game(seed: int, **others: Any) -> Any:
     return game.interpreted() if run == "interpreted" else TableOfObjects(game) if run == "objects" else game
 
 
-def drawn_config(seed: int) -> ab.SearchConfig:
-    """Draw every setting of a search."""
+def drawn_config(seed: int, joint: int | None = 2) -> ab.SearchConfig:
+    """Draw every setting of a search of a game where at most `joint` players choose at once, None: any number."""
     settings: dict[str, Any] = {name: one_of(values, dice_of(seed, name)) for name, values in SETTINGS.items()}
     dice = dice_of(seed, "selectors")
     selector, simultaneous = drawn_selector(dice), drawn_selector(dice)
+    simultaneous = one_of([None, simultaneous], dice)
+    learning = dice_of(seed, "learning")
+    if learning.random() < 0.5:
+        simultaneous = one_of(AVERAGING if joint else AVERAGING[:5], learning)
     return ab.SearchConfig(
         selector=selector,
-        simultaneous=one_of([None, simultaneous], dice),
+        simultaneous=simultaneous,
         seed=int(dice.integers(-5, 2**40)),
         **settings,
     )

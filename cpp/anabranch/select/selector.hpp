@@ -9,20 +9,29 @@
 // Another rule is another header beside this one, and a line in `Rules` here.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <variant>
 #include <vector>
 
 #include "anabranch/backup.hpp"
+#include "anabranch/select/exp3.hpp"
+#include "anabranch/select/matrix.hpp"
 #include "anabranch/select/puct.hpp"
+#include "anabranch/select/regret_matching.hpp"
 #include "anabranch/select/ucb1.hpp"
 
 namespace anabranch {
 
+// A rule that learns strategies from visits, where several players act (averaging.hpp).
+template <class Rule>
+concept Learning = requires { Rule::kKeepsChances; };
+
 class Selector {
  public:
-  Selector(const SelectorConfig& selector, const Context& context) : c(context), rule_(made(selector, context)) {}
+  Selector(const SelectorConfig& selector, const Context& context)
+      : c(context), rule_(made(selector, context)), learns_(selector.learns()) {}
 
   // The choice at a node, as edges tell it; `place` is its edge's place in the block, kNone if it was never taken.
   template <std::size_t P>
@@ -35,18 +44,49 @@ class Selector {
     return std::visit([&](auto& rule) { return rule.template choose_jointly<P>(id, node, place); }, rule_);
   }
 
-  // PUCT and UCB1 learn nothing but visits, and a node is worth what its visits found.
-  void learn(NodeId, const Edge&) const {}
+  // Whether it learns anything but visits.
+  bool learns() const { return learns_; }
+  // Whether `learn` needs the probabilities that choices were drawn with.
+  bool keeps_chances() const { return std::holds_alternative<Exp3>(rule_); }
+  // With which probability each acting player drew its part of the last choice.
+  const double* chances() const { return std::get<Exp3>(rule_).averaging.chances(); }
+
+  // Make room for what is learned in every table there is.
+  void expect(const Tables& tables) {
+    if (tables.most_ids() <= ids_ && tables.most_cells() <= cells_) [[likely]] return;
+    const std::size_t ids = std::max(ids_, tables.most_ids()), cells = std::max(cells_, tables.most_cells());
+    std::visit([&](auto& rule) { if constexpr (Learning<std::decay_t<decltype(rule)>>) rule.expect(ids, cells); }, rule_);
+    ids_ = ids;
+    cells_ = cells;
+  }
+  // Of a node where several act, whose q(e) are up to date.
   template <std::size_t P>
-  void value(Graph& g, Node& node) const {
-    refresh_by_visits<P>(g, node);
+  void learn(Graph& g, NodeId id, const Node& node, const Edge& edge, const double* chances) {
+    std::visit([&](auto& rule) { if constexpr (Learning<std::decay_t<decltype(rule)>>) rule.template learn<P>(g, id, node, edge, chances); }, rule_);
+  }
+  template <std::size_t P>
+  void value(Graph& g, Node& node) {
+    std::visit(
+        [&](auto& rule) {
+          if constexpr (Learning<std::decay_t<decltype(rule)>>) rule.template value<P>(g, node);
+          else refresh_by_visits<P>(g, node);
+        },
+        rule_);
   }
 
-  // Over the choices of the `index`-th acting player, given its visits: their shares, or the prior before any.
+  // Over the choices of the acting player whose rows begin at `start`, given its visits: the average strategy, else their
+  // shares, or the prior before any.
   std::vector<double> policy(const Node& node, std::size_t start, const std::vector<double>& visits) const {
     double all = 0.0;
     for (const double times : visits) all += times;
     std::vector<double> shares(visits.size());
+    if (learns_ && all > 0.0) {
+      const double* sums = &c.graph.sums[node.rows + start];
+      if (std::any_of(sums, sums + visits.size(), [](double sum) { return sum > 0.0; })) {
+        normalise(sums, visits.size(), shares.data());
+        return shares;
+      }
+    }
     for (std::size_t a = 0; a < visits.size(); ++a) shares[a] = all > 0.0 ? visits[a] / all : prior(node, start, a, visits.size());
     return shares;
   }
@@ -58,33 +98,51 @@ class Selector {
   }
 
  private:
-  using Rules = std::variant<Puct, Ucb1>;
+  using Rules = std::variant<Puct, Ucb1, RegretMatching, Exp3, Matrix>;
 
   static Rules made(const SelectorConfig& selector, const Context& context) {
-    if (selector.rule == Rule::ucb1) return Rules(std::in_place_type<Ucb1>, selector, context);
+    switch (selector.rule) {
+      case Rule::ucb1:
+        return Rules(std::in_place_type<Ucb1>, selector, context);
+      case Rule::regret_matching:
+        return Rules(std::in_place_type<RegretMatching>, selector, context);
+      case Rule::exp3:
+        return Rules(std::in_place_type<Exp3>, selector, context);
+      case Rule::matrix:
+        return Rules(std::in_place_type<Matrix>, selector, context);
+      case Rule::puct:
+        break;
+    }
     return Rules(std::in_place_type<Puct>, selector, context);
   }
 
   const Context& c;
   Rules rule_;
+  const bool learns_;
+  std::size_t ids_ = 0, cells_ = 0;  // for which there is room
 };
 
 // Who chooses where.
 struct Selectors {
   explicit Selectors(const Context& context)
-      : alone(context.config.selector, context), together(context.config.simultaneous, context), best_(context.config.best) {}
+      : alone(context.config.selector, context),
+        together(context.config.simultaneous, context),
+        best_(context.config.best),
+        by_visits_(!best_ && !together.learns()) {}
 
-  // Q of a decision node from its q(e). All rules so far value a node by its visits, whoever is in charge.
+  // Q of a decision node from its q(e): mostly by its visits, whoever is in charge.
   template <std::size_t P>
-  void value(Graph& g, Node& node) const {
-    if (best_ && node.acting == 1) [[unlikely]] refresh_by_best(g, node);
-    else alone.value<P>(g, node);
+  void value(Graph& g, Node& node) {
+    if (by_visits_) [[likely]] refresh_by_visits<P>(g, node);
+    else if (node.acting > 1) together.value<P>(g, node);
+    else if (best_) refresh_by_best(g, node);
+    else refresh_by_visits<P>(g, node);
   }
 
   Selector alone, together;
 
  private:
-  const bool best_;
+  const bool best_, by_visits_;
 };
 
 }  // namespace anabranch

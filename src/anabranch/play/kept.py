@@ -15,18 +15,17 @@ from typing import TypeAlias
 from anabranch.game.state import State
 from anabranch.play.agent import Move, Turn
 from anabranch.search.engine.searcher import Root
-from anabranch.search.reference.search import Reference
 from anabranch.search.results.result import Result
 from anabranch.search.settings.arguments import Keep
 
-Plant: TypeAlias = Callable[[State, int], Root | Reference]  # a root of a state, with random numbers of a stream
+Plant: TypeAlias = Callable[[State, int], Root]  # a root of a state, with random numbers of a stream
 
 
 @dataclass
 class Kept:
     """A root at the turn it was searched at last, and what was found there."""
 
-    root: Root | Reference
+    root: Root
     start: State
     seat: int
     game_seed: int
@@ -49,7 +48,7 @@ class Journey:
         assert turn.start is not None
         self.turn, self._plant, self._keep = turn, plant, keep
         self._moves = tuple(turn.moves)
-        self._root: Root | Reference | None = None
+        self._root: Root | None = None
         self._result: Result | None = None
         if kept is not None and kept.leads_to(turn):
             self._root, self._at = kept.root, len(kept.moves)
@@ -64,7 +63,7 @@ class Journey:
         """Whether the turn itself was searched."""
         return self._result is not None
 
-    def step(self) -> Root | Reference:
+    def step(self) -> Root:
         """Go on to the next own turn and return the root there, to be searched."""
         if self._root is None:
             while not (self._at >= self.turn.opening and self._own(self._state)) and self._at < len(self._moves):

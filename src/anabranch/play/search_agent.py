@@ -15,12 +15,9 @@ from anabranch.game.random import Random, uniform
 from anabranch.game.state import State
 from anabranch.play.agent import Agent, Turn
 from anabranch.play.kept import Journey
-from anabranch.search.engine.native import supported
 from anabranch.search.engine.searcher import Root, Searcher
-from anabranch.search.maths.draws import Purpose
 from anabranch.search.maths.formulas import first_above
-from anabranch.search.maths.policies import capped, tempered
-from anabranch.search.reference.search import Reference
+from anabranch.search.maths.policies import tempered
 from anabranch.search.results.move_rules import MOVE_RULES, MoveRule, Regularised, move_policy, move_rule
 from anabranch.search.results.result import Result
 from anabranch.search.settings.arguments import Keep, check_budget, checked_config, checked_keep
@@ -109,7 +106,7 @@ class SearchAgent(Agent):
         journeys = [self._journey(turn, searcher) for turn in turns]
         while under_way := [journey for journey in journeys if not journey.arrived]:
             roots = [journey.step() for journey in under_way]
-            for journey, result in zip(under_way, self._run(roots), strict=True):
+            for journey, result in zip(under_way, self._run(searcher, roots), strict=True):
                 journey.found(result)
         kept = [journey.kept() for journey in journeys]
         for turn, each in zip(turns, kept, strict=True):
@@ -120,8 +117,8 @@ class SearchAgent(Agent):
         """Return what the search finds for every turn with nothing kept of any game, and keep nothing."""
         if not turns:
             return []
-        self._searcher_of(turns[0].state.game)
-        return self._run([self._plant(turn.state, turn.seed) for turn in turns])
+        searcher = self._searcher_of(turns[0].state.game)
+        return self._run(searcher, [searcher.root(turn.state, stream=turn.seed) for turn in turns])
 
     def pick(self, turn: Turn, result: Result) -> int:
         """Return the action a result stands for, drawn with the turn's random numbers where it mixes."""
@@ -139,41 +136,29 @@ class SearchAgent(Agent):
         config = result.config or self.config
         return DECOUPLED if isinstance(config.simultaneous or config.selector, (Puct, Ucb1)) else 1.0
 
-    def _journey(self, turn: Turn, searcher: Searcher | None) -> Journey:
+    def _journey(self, turn: Turn, searcher: Searcher) -> Journey:
         """Begin the way to a turn; what was kept is taken out, so that a search that fails leaves nothing half done."""
         kept = turn.memory.pop(self, None)
-        if kept is not None and isinstance(kept.root, Root) and kept.root.searcher is not searcher:
+        if kept is not None and kept.root.searcher is not searcher:
             kept = None
-        return Journey(turn, kept, self._plant, self.keep, repeats=self.budget["seconds"] is None)
 
-    def _plant(self, state: State, stream: int) -> Root | Reference:
-        if self._searcher is None:
-            return Reference(state, self.evaluator, self.config, stream=stream)
-        return self._searcher.root(state, stream=stream)
+        def plant(state: State, stream: int) -> Root:
+            return searcher.root(state, stream=stream)
 
-    def _run(self, roots: Sequence[Root | Reference]) -> list[Result]:
-        searcher = self._searcher
-        if searcher is None:
-            return [root.run(**self._capped(root)) for root in roots if isinstance(root, Reference)]
+        return Journey(turn, kept, plant, self.keep, repeats=self.budget["seconds"] is None)
+
+    def _run(self, searcher: Searcher, roots: Sequence[Root]) -> list[Result]:
         together = len(roots)
         if self.budget["seconds"] is not None:  # roots that share a thread would share its time
             together = searcher.threads if searcher.native else 1
         found: list[Result] = []
         for at in range(0, len(roots), together):
-            some = [root for root in roots[at : at + together] if isinstance(root, Root)]
-            found += searcher.run(some, **self.budget)
+            found += searcher.run(list(roots[at : at + together]), **self.budget)
         return found
 
-    def _capped(self, root: Reference) -> dict[str, Any]:
-        """Return a reference's budget, drawn as the searcher draws it where the settings have a cap and no other is."""
-        if self.config.cap is None or any(value is not None for value in self.budget.values()):
-            return self.budget
-        simulations, root.explores = capped(self.config.cap, root.walker.draws.key(Purpose.CAP, 0, 0, 0))
-        return {"simulations": simulations}
-
-    def _searcher_of(self, game: Game) -> Searcher | None:
-        """Return who searches a game; None where settings are not in the engine yet, and the reference does."""
-        if supported(self.config) and (self._searcher is None or self._searcher.game is not game):
+    def _searcher_of(self, game: Game) -> Searcher:
+        """Return who searches a game."""
+        if self._searcher is None or self._searcher.game is not game:
             self._searcher = Searcher(game, self.evaluator, self.config, threads=self.threads)
         return self._searcher
 

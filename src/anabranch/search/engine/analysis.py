@@ -8,13 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from anabranch.errors import UsageError
-from anabranch.evaluate.native import Rollout
 from anabranch.game.compiled import CompiledGame
 from anabranch.game.state import State
-from anabranch.search.engine.native import supported
-from anabranch.search.engine.searcher import Root, Searcher
-from anabranch.search.reference.report import read_result
-from anabranch.search.reference.search import Reference
+from anabranch.search.engine.searcher import Searcher
 from anabranch.search.results.result import Result
 from anabranch.search.settings.arguments import FOREVER, check_budget, checked_config, checked_state
 from anabranch.search.settings.config import SearchConfig
@@ -53,16 +49,10 @@ class Analysis:
         state, config = checked_state(state), checked_config(config)
         self.seconds = 0.0  # spent so far
         self._limit = seconds
-        self._root: Root | Reference
-        if supported(config):
-            searcher = Searcher(state.game, evaluator, config, threads=threads)
-            self._root = searcher.root(state) if load is None else searcher.load(load, same_evaluator=same_evaluator)
-            if load is not None and self._root.state != state:
-                raise UsageError(f"{load} is a search of another position:\n{self._root.state}")
-        elif load is not None:
-            raise UsageError(f"searches with {type(config.simultaneous).__name__} are not saved, so none can be loaded")
-        else:  # averaging selectors are not in the engine yet
-            self._root = Reference(state, Rollout() if evaluator is None else evaluator, config)
+        searcher = Searcher(state.game, evaluator, config, threads=threads)
+        self._root = searcher.root(state) if load is None else searcher.load(load, same_evaluator=same_evaluator)
+        if load is not None and self._root.state != state:
+            raise UsageError(f"{load} is a search of another position:\n{self._root.state}")
         self._before = self.visits
         more = FOREVER if simulations is None else simulations
         self._goal = visits if visits is not None else min(FOREVER, self._before + more)
@@ -74,8 +64,7 @@ class Analysis:
     @property
     def visits(self) -> int:
         """How often the root was visited, earlier searches that were loaded included."""
-        root = self._root
-        return root.root_visits if isinstance(root, Reference) else int(root.native.root_visits)
+        return int(self._root.native.root_visits)
 
     @property
     def simulations(self) -> int:
@@ -95,10 +84,7 @@ class Analysis:
     @property
     def result(self) -> Result:
         """What was found so far."""
-        root = self._root
-        if isinstance(root, Reference):
-            return read_result(root, self.simulations, self.seconds)
-        return root.result_of(self.simulations, self.seconds)
+        return self._root.result_of(self.simulations, self.seconds)
 
     def advance(self, seconds: float = 0.1) -> bool:
         """Search on for about so long; return whether there is more to do.
@@ -132,18 +118,12 @@ class Analysis:
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write what was found to a file, as `Root.save`."""
         self.check_savable()
-        assert isinstance(self._root, Root)
         return self._root.save(path)
 
     def check_savable(self) -> None:
         """Refuse a search that could not be saved; better asked before it than after."""
-        if isinstance(self._root, Reference):
-            raise UsageError(f"searches with {type(self._root.config.simultaneous).__name__} cannot be saved yet")
         if not isinstance(self._root.state.game, CompiledGame):
             raise UsageError(f"{self._root.state.game.name} is an object game, whose searches cannot be saved")
 
     def _run(self, **budget: Any) -> None:
-        if isinstance(self._root, Reference):
-            self._root.run(**budget)
-        else:
-            self._root.searcher.run(self._root, **budget)
+        self._root.searcher.run(self._root, **budget)

@@ -8,11 +8,12 @@ from typing import Any, NoReturn, TypeVar
 import numpy as np
 
 from anabranch import _native
-from anabranch.errors import CycleError, GameError, MismatchError
+from anabranch.errors import CycleError, GameError, MismatchError, UsageError
 from anabranch.evaluate.native import checked_rollout_action
 from anabranch.game.game import Game
 from anabranch.game.random import Random
 from anabranch.game.state import State
+from anabranch.search.settings.config import MatrixGame
 
 Answer = TypeVar("Answer")
 
@@ -37,6 +38,14 @@ def endless(game: Game) -> str:
     )
 
 
+def too_many_players(game: Game, selector: object, most: int, acting: int, state: object) -> str:
+    """Return what is said where more players choose at once than a selector knows."""
+    return (
+        f"{game.name}: ab.{type(selector).__name__} selects for at most {most} players at once, and {acting} act here; "
+        f"use ab.RegretMatching. The state:\n{state}"
+    )
+
+
 def raise_failure(failure: dict[str, Any], root: State, doing: str = "searching") -> NoReturn:
     """Raise what an engine's report tells of; the exception gets a note with the line of play."""
     game, state = root.game, failure["state"]
@@ -49,6 +58,9 @@ def raise_failure(failure: dict[str, Any], root: State, doing: str = "searching"
         )
     if failure["cause"] == "endless":
         raise CycleError(endless(game))
+    if failure["cause"] == "too_many_players":
+        here = State(game, state)
+        raise UsageError(too_many_players(game, MatrixGame(), 2, len(here.turn), here))
     if failure["cause"] == "too_many_choices":
         raise GameError(f"{game.name}: the joint choices of the acting players do not fit into 32 bits; {note}")
     try:

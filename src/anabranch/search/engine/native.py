@@ -9,12 +9,14 @@ from anabranch.evaluate.native import Hashing, Rollout, Uniform
 from anabranch.game.compiled import CompiledGame
 from anabranch.game.game import Game
 from anabranch.game.objects import ObjectGame
-from anabranch.search.settings.config import Puct, SearchConfig, Ucb1
-
-
-def supported(config: SearchConfig) -> bool:
-    """Whether the engine has what a search is told; averaging selectors still run on the reference."""
-    return isinstance(config.simultaneous or config.selector, (Puct, Ucb1))
+from anabranch.search.settings.config import (
+    Exp3,
+    MatrixGame,
+    RegretMatching,
+    SearchConfig,
+    SimultaneousSelector,
+    Ucb1,
+)
 
 
 def native_rules(game: Game) -> Any:
@@ -51,9 +53,7 @@ NO_LIMIT = 2**64 - 1
 def native_config(config: SearchConfig, game: Game, hash_bits: int = 64) -> Any:
     """Return the settings, of which none is left open, as the engine reads them."""
     made = _native.Config()
-    together = config.simultaneous or config.selector
-    assert isinstance(together, (Puct, Ucb1))
-    made.set_selectors(_selector(config.selector), _selector(together))
+    made.set_selectors(_selector(config.selector), _selector(config.simultaneous or config.selector))
     chance = config.chance
     made.set_chance(
         sampled=chance.draw == "sampled",
@@ -85,7 +85,15 @@ def native_config(config: SearchConfig, game: Game, hash_bits: int = 64) -> Any:
     return made
 
 
-def _selector(selector: Puct | Ucb1) -> dict[str, Any]:
+def _selector(selector: SimultaneousSelector) -> dict[str, Any]:
+    if isinstance(selector, (RegretMatching, MatrixGame, Exp3)):
+        return {
+            "rule": {RegretMatching: "regret_matching", MatrixGame: "matrix", Exp3: "exp3"}[type(selector)],
+            "exploration": selector.exploration,
+            "growth": getattr(selector, "growth", 0.0),
+            "difference": getattr(selector, "view", "difference") == "difference",
+            "by_strategy": getattr(selector, "value", "visits") == "strategy",
+        }
     shared = {
         "scale": selector.scale,
         "first_play": selector.first_play.kind,

@@ -24,10 +24,9 @@ from anabranch.search.engine.asking import Asking
 from anabranch.search.engine.drive import Drive
 from anabranch.search.engine.failure import raise_failure, reported
 from anabranch.search.engine.graph import Graph
-from anabranch.search.engine.native import native_config, native_evaluator, native_rules, supported
+from anabranch.search.engine.native import native_config, native_evaluator, native_rules
 from anabranch.search.maths.draws import Draws, Purpose
 from anabranch.search.maths.policies import capped
-from anabranch.search.reference.search import Reference
 from anabranch.search.results.result import Result, used
 from anabranch.search.settings.arguments import (
     BEING_SEARCHED,
@@ -140,10 +139,6 @@ class Searcher:
         self.game = checked_game(game)
         self.evaluator = as_evaluator(Rollout() if evaluator is None else evaluator)
         self.config = resolved(checked_config(config), self.game, self.evaluator)
-        if not supported(self.config):
-            raise UsageError(
-                f"the engine has no {type(self.config.simultaneous).__name__} yet; ab.Reference searches with it"
-            )
         if threads is not None and (not isinstance(threads, int) or not 1 <= threads <= MOST_THREADS):
             raise UsageError(f"threads must be a whole number from 1 to {MOST_THREADS}, found {threads!r}")
         self.threads = threads or min(os.cpu_count() or 1, 64)
@@ -439,8 +434,6 @@ def search(
     """Search a state and return what was found; without an evaluator, leaves are evaluated by random rollouts."""
     state, config = checked_state(state), checked_config(config)
     budget = {"simulations": simulations, "visits": visits, "seconds": seconds}
-    if not supported(config):  # averaging selectors are not in the engine yet
-        return Reference(state, Rollout() if evaluator is None else evaluator, config).run(**budget)  # type: ignore[arg-type]
     searcher = Searcher(state.game, evaluator, config, threads=1)
     (result,) = searcher.run(searcher.root(state), **budget)  # type: ignore[arg-type]
     return result

@@ -12,7 +12,7 @@ from anabranch.game.game import Game
 from anabranch.game.random import Random, fold, key_of, key_of_bytes
 from anabranch.game.state import State
 from anabranch.game.words import CHANCE, OVER, as_row
-from anabranch.search.engine.failure import endless
+from anabranch.search.engine.failure import endless, too_many_players
 from anabranch.search.maths import formulas
 from anabranch.search.maths.draws import Draws, Purpose
 from anabranch.search.maths.root_rule import RootRule
@@ -319,10 +319,7 @@ class Walker:
         """Make the node of a state; one where more players choose at once than the selector knows is refused here."""
         node, most = Node(state, key), self.together.most_acting
         if most is not None and len(node.acting) > most:
-            raise UsageError(
-                f"{self.game.name}: ab.{type(self.config.simultaneous).__name__} selects for at most {most} players at "
-                f"once, and {len(node.acting)} act here; use ab.RegretMatching. The state:\n{state}"
-            )
+            raise UsageError(too_many_players(self.game, self.config.simultaneous, most, len(node.acting), state))
         self.graph.nodes.append(node)
         self.wave.on_failure(self.graph.nodes.pop)
         if self.config.transposition.merge:

@@ -1,0 +1,114 @@
+// Regret matching+ (Tammelin 2014): play what one regrets not having played, report the average (docs/model.md section 9).
+//
+//   σ_i(a) = R_i(a) / ΣR_i,   u_i(a) = Σ_e ρ_i(e)·u_i(e) + (1 − Σ_e ρ_i(e))·u_i(U),   ρ_i(e) = Π_{j≠i} σ_j(e_j)
+//   R_i(a) ← max(0, R_i(a) + u_i(a) − Σ σ_i·u_i),   S_i ← S_i + N(n)·σ_i
+//
+// Sums run over the visited edges with e_i = a in creation order; U stands for all cells nobody visited.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "anabranch/select/averaging.hpp"
+
+namespace anabranch {
+
+class RegretMatching {
+ public:
+  static constexpr bool kKeepsChances = false;
+
+  RegretMatching(const SelectorConfig& selector, const Context& context) : averaging(selector, context), selector_(selector), c(context) {}
+
+  void expect(std::size_t ids, std::size_t) {
+    averaging.expect(ids);
+    sums_.resize(ids);
+    masses_.resize(ids);
+  }
+
+  template <std::size_t P>
+  std::uint32_t choose_jointly(NodeId id, const Node& node, std::uint32_t& place) {
+    const Graph& g = c.graph;
+    const Table& table = g.table_of(node);
+    normalise(&g.regrets[node.rows], table, averaging.played());
+    return averaging.draw<P>(id, node, table, place);
+  }
+
+  // Update all regrets from fresh cells, all players from the old strategies; sum these up by N(n).
+  template <std::size_t P>
+  void learn(Graph& g, NodeId, const Node& node, const Edge&, const double*) {
+    const Table& table = g.table_of(node);
+    double* const old = averaging.played();
+    double* const regrets = &g.regrets[node.rows];
+    normalise(regrets, table, old);
+    expect_payoffs<P>(g, node, table, old);
+    const double* unseen = doubles_of(&node) + g.players;  // U
+    for (std::size_t i = 0; i < table.sizes.size(); ++i) {
+      const double u = Averaging::payoff(table, i, unseen, selector_.difference);
+      const std::size_t first = table.starts[i], end = first + table.sizes[i];
+      double mean = 0.0;
+      for (std::size_t at = first; at < end; ++at) {
+        sums_[at] = sums_[at] + (1.0 - masses_[at]) * u;
+        mean += old[at] * sums_[at];
+      }
+      for (std::size_t at = first; at < end; ++at) {
+        const double regret = regrets[at] + sums_[at] - mean;
+        regrets[at] = regret > 0.0 ? regret : 0.0;
+      }
+    }
+    Averaging::add_to_sums(g, node, table, old, node.visits);
+  }
+
+  // Q_i = Σ_e ρ(e)·q_i(e) + (1 − Σ_e ρ(e))·U_i for the average strategies; without U's visit.
+  template <std::size_t P>
+  void value(Graph& g, Node& node) {
+    const Table& table = g.table_of(node);
+    if (!selector_.by_strategy || !Averaging::has_average(g, node, table)) return refresh_by_visits<P>(g, node);
+    const double mass = averaging.visited_mean<P>(g, node, table);
+    double* mean = doubles_of(&node);
+    const double* evaluation = mean + g.players;
+    for (std::size_t p = 0; p < g.players; ++p) mean[p] = averaging.values()[p] + (1.0 - mass) * evaluation[p];
+  }
+
+  Averaging averaging;
+
+ private:
+  // Σ_e ρ_i(e)·u_i(e) and Σ_e ρ_i(e) of every acting player and choice.
+  template <std::size_t P>
+  void expect_payoffs(const Graph& g, const Node& node, const Table& table, const double* played) {
+    const std::size_t acting = table.sizes.size();
+    const bool difference = selector_.difference;
+    for (std::size_t at = 0; at < table.ids.size(); ++at) sums_[at] = masses_[at] = 0.0;
+    const Edge* edge = &g.edge<P>(node.edges);
+    if (acting == 2) {  // as below, where the product has one factor
+      const std::size_t one = table.players[0], other = table.players[1], start = table.starts[1];
+      for (std::uint32_t e = 0; e < node.edge_count; ++e, edge = further(edge, edge_stride<P>(g))) {
+        if (edge->visits == 0) continue;
+        const std::size_t a = table.choice(edge->move, 0), b = start + table.choice(edge->move, 1);
+        const double mine = doubles_of(edge)[one], theirs = doubles_of(edge)[other];
+        sums_[a] += played[b] * (difference ? 0.5 * (mine - theirs) : mine);
+        masses_[a] += played[b];
+        sums_[b] += played[a] * (difference ? 0.5 * (theirs - mine) : theirs);
+        masses_[b] += played[a];
+      }
+      return;
+    }
+    for (std::uint32_t e = 0; e < node.edge_count; ++e, edge = further(edge, edge_stride<P>(g))) {
+      if (edge->visits == 0) continue;
+      for (std::size_t i = 0; i < acting; ++i) {
+        const std::size_t at = table.starts[i] + table.choice(edge->move, i);
+        double reach = 1.0;
+        for (std::size_t j = 0; j < acting; ++j)
+          if (j != i) reach *= played[table.starts[j] + table.choice(edge->move, j)];
+        sums_[at] += reach * Averaging::payoff(table, i, doubles_of(edge), difference);
+        masses_[at] += reach;
+      }
+    }
+  }
+
+  const SelectorConfig& selector_;
+  const Context& c;
+  std::vector<double> sums_, masses_;
+};
+
+}  // namespace anabranch

@@ -7,6 +7,7 @@ import pytest
 import anabranch as ab
 from anabranch.errors import UnknownNameError, UsageError
 from anabranch.evaluate.load import load
+from anabranch.play.names import agent_by_name
 
 FILE = """
 import numpy as np
@@ -31,12 +32,25 @@ made, number = Zeros(), 5
         ("rollout", ab.Rollout()),
         ("rollout:", ab.Rollout()),
         ("rollout:count=4,max_depth=200", ab.Rollout(count=4, max_depth=200)),
+        ("rollout:policy=uniform", ab.Rollout(policy="uniform")),
+        ("rollout:greedy=2", ab.Rollout(greedy=2)),
+        ("rollout:greedy=none", ab.Rollout()),
         ("hashing:seed=3", ab.Hashing(seed=3)),
         ("anabranch.evaluate.native:Rollout", ab.Rollout()),
     ],
 )
 def test_a_name_makes_an_evaluator(text, expected):
     assert load(text) == expected
+
+
+@pytest.mark.parametrize("greedy", [None, True, False, 0, 1, 2])
+@pytest.mark.parametrize("policy", ["game", "uniform"])
+def test_what_an_agent_says_of_its_rollouts_is_read_again(greedy, policy):
+    """As `True` and 1 are equal in Python, their words are compared."""
+    agent = ab.SearchAgent(simulations=5, evaluator=ab.Rollout(count=2, greedy=greedy, policy=policy))
+    again = agent_by_name(agent.name)
+    assert isinstance(again, ab.SearchAgent)
+    assert repr(again.evaluator) == repr(agent.evaluator)
 
 
 @pytest.mark.parametrize("name", ["zeros", "Zeros", "made"])
@@ -64,6 +78,9 @@ def test_a_file_has_functions_classes_and_objects(name, tmp_path):
         ("rollout:count=1.5", "whole number"),
         ("rollout:count=true", "whole number"),
         ("rollout:count=0", "from 1"),
+        ("rollout:greedy=2x", "rollout:greedy must be true, false, none or a whole number, found '2x'"),
+        ("rollout:greedy=", "whole number"),
+        ("rollout:policy=unifrom", "'uniform'"),
         ("uniform:value=NaN", "finite"),
         ("no/such.py:Name", "no/such.py"),
         ("no_such_module:Name", "no_such_module"),

@@ -30,6 +30,7 @@ OPTIONS: dict[str, dict[str, type]] = {
     ".onnx": {"threads": int, "view": str, "sha256": str},
     ".safetensors": {"threads": int, "device": str, "autocast": str, "channels_last": bool, "sha256": str},
 }
+OPEN: dict[str, bool | None] = {"none": None, "null": None, "true": True, "false": False}  # what is no number
 
 
 def load(text: str, game: Game | None = None) -> Evaluator:
@@ -133,8 +134,22 @@ def _built_in(name: str, rest: str) -> Evaluator:
             raise UsageError(f"{shortened(pair)!r} is not of the form key=value, e.g. rollout:count=4,max_depth=200")
         if key not in defaults:
             raise UnknownNameError(f"setting of {name}", key, defaults)
-        options[key] = _number(f"{name}:{key}", text, type(defaults[key]))
+        options[key] = _setting(f"{name}:{key}", text, defaults[key])
     return as_evaluator(kind(**options))
+
+
+def _setting(key: str, text: str, default: Any) -> Any:
+    """Return a setting of a built-in evaluator as its name tells it: a word, a number, or what may be left open."""
+    if isinstance(default, str):
+        return text
+    if default is not None:
+        return _number(key, text, type(default))
+    if text.lower() in OPEN:
+        return OPEN[text.lower()]
+    try:
+        return int(text)
+    except ValueError:
+        raise UsageError(f"{key} must be true, false, none or a whole number, found {shortened(text)!r}") from None
 
 
 def _number(key: str, text: str, kind: type) -> Any:

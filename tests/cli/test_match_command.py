@@ -30,6 +30,12 @@ def test_a_match_prints_a_table(capsys):
     assert [line.split()[0] for line in lines[2:4]] == ["search:simulations=100", "random"]
 
 
+@pytest.mark.parametrize("openings", ["--5", "+-5", "9" * 5000])
+def test_openings_that_are_neither_plies_nor_positions_are_a_slip(openings, capsys):
+    assert main(["match", "tic_tac_toe", "random", "random", "--games", "2", f"--openings={openings}"]) == USAGE
+    assert "--openings, position 1: tic_tac_toe" in capsys.readouterr().err
+
+
 def test_a_match_begins_with_positions_of_a_file(capsys, tmp_path):
     path = tmp_path / "openings.txt"
     path.write_text("xo.\n...\n...\n\n\nx../.o./...\nx to move\n\n", encoding="utf-8")

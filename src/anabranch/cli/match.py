@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 import zlib
 from dataclasses import dataclass
@@ -23,6 +24,7 @@ AGENTS = (
     "random, search, search:simulations=800, search:seconds=0.1,evaluator=uniform,c=2, "
     "search:evaluator=model.onnx,width=16,rule=lcb,keep=graph, human, or path/to/file.py:Name"
 )
+PLIES = re.compile(r"[+-]?[0-9]{1,9}")  # what is a number of them, and no position
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,7 +73,7 @@ class Command(GameFlags):
     def run(self) -> int:
         """Print the standings; interrupted, save what is finished and say how to go on."""
         game, openings = self.load(), self.openings
-        plies = openings is not None and openings.lstrip("+-").isdecimal()
+        plies = openings is not None and PLIES.fullmatch(openings)
         series = Series(
             game,
             with_evaluators((self.first, self.second, *self.others), self.evaluator),

@@ -243,6 +243,16 @@ def test_what_the_selector_sees_is_what_it_follows(name, selector):
     assert followed >= 7
 
 
+def test_settings_that_leave_the_weight_open_leave_it_as_it_was_searched():
+    """With rollouts that is 2.5; two settings may differ in anything else."""
+    result = ab.search(ab.games.load("connect_four").start(), simulations=200)
+    policy = move_rules.move_policy(result, 0, "regularised")
+    assert move_rules.move_policy(result, 0, "regularised", ab.SearchConfig()).tolist() == policy.tolist()
+    for weight, same in ((2.5, True), (1.25, False)):
+        config = ab.SearchConfig(selector=ab.Puct(c_init=weight))
+        assert (move_rules.move_policy(result, 0, "regularised", config).tolist() == policy.tolist()) is same
+
+
 def test_forced_visits_leave_the_target():
     """A result whose bad choices have more visits than PUCT wanted loses those, and no choice of value does."""
     result = ab.search(ab.games.load("connect_four").start(), simulations=2000)

@@ -6,7 +6,7 @@ action ids, as a row of `Result.policy` is, so that a temperature can be applied
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, TypeAlias
 
 import numpy as np
@@ -19,7 +19,7 @@ from anabranch.search.maths import formulas, policies
 from anabranch.search.maths.scale import value_scale
 from anabranch.search.results.moments import root_variances
 from anabranch.search.results.result import Result
-from anabranch.search.settings.config import Puct, SearchConfig
+from anabranch.search.settings.config import Puct, SearchConfig, SimultaneousSelector
 
 if TYPE_CHECKING:
     from anabranch.search.settings.config import ForcedPlayouts
@@ -141,12 +141,16 @@ class Seen:
 
 
 def seen_by(result: Result, seat: int, config: SearchConfig | None = None) -> Seen:
-    """Read what a root's selector sees off a result; `config` replaces the settings it was searched with."""
-    config = config or result.config or SearchConfig()
+    """Read what a root's selector sees off a result; `config` replaces the settings it was searched with.
+
+    A weight of exploration that it leaves open is that of the search, whose evaluator settled it.
+    """
     acting = _check_acting(result, seat)
-    puct = config.selector if len(acting) == 1 or config.simultaneous is None else config.simultaneous
+    searched, puct = (_selector(each or SearchConfig(), acting) for each in (result.config, config or result.config))
     if not isinstance(puct, Puct):
         raise UsageError(f"this policy is that of PUCT; the root was searched by {type(puct).__name__}")
+    if puct.c_init is None and isinstance(searched, Puct):
+        puct = replace(puct, c_init=searched.c_init)
     ids = list(result.state.choices(seat))
     visits, prior = result.visits[seat, ids].tolist(), result.prior[seat, ids].tolist()
     q, parent = result.q[seat, ids].tolist(), float(result.value[seat])
@@ -159,6 +163,11 @@ def seen_by(result: Result, seat: int, config: SearchConfig | None = None) -> Se
         for x, n in zip(q, visits, strict=True)
     ]
     return Seen(ids, visits, values, prior, puct)
+
+
+def _selector(config: SearchConfig, acting: tuple[int, ...]) -> SimultaneousSelector:
+    """Return who chooses where these players act."""
+    return config.selector if len(acting) == 1 or config.simultaneous is None else config.simultaneous
 
 
 def _graph_range(result: Result, seat: int) -> tuple[float, float]:

@@ -11,7 +11,7 @@ from anabranch import _native
 from anabranch.game.game import Game
 from anabranch.game.state import State
 from anabranch.search.engine.failure import reported
-from anabranch.search.engine.native import native_rules
+from anabranch.search.engine.native import NO_LIMIT, native_rules
 from anabranch.search.exact.backup import SWEEPS, play, unsettled
 from anabranch.search.exact.finite import Position, position_of, too_many_states
 from anabranch.search.exact.progress import Teller
@@ -60,7 +60,7 @@ def solve_natively(start: State, max_states: int, tolerance: float, teller: Tell
     """Return every state with its value; or states that follow each other, where such loops have no value."""
     finite = NativeGame(start, max_states, tolerance)
     game, native = start.game, finite.native
-    if not reported(start, native.explore, max_states, teller.tell, doing="solving"):
+    if not reported(start, native.explore, min(max_states, NO_LIMIT), teller.tell, doing="solving"):
         raise too_many_states(game, max_states, native.expanded, native.bytes // native.states)
     iterated = game.cycles == "bootstrap"
     ended, where = native.solve(game.discount, iterated, tolerance, SWEEPS, teller.tell)

@@ -13,6 +13,21 @@ import pytest
 
 from anabranch.cli import GOOD, USAGE, main
 
+BEHIND = """\
++---+---+---+---+---+
+|                   |
++   +   +   +   +   +
+|                  P|
++   +   +   +   +   +
+|         *       * |
++   +   +   +   +   +
+|                   |
++   +   +   +   +   +
+|    R            * |
++---+---+---+---+---+
+turn 29 of 30: R rat 2, P python 0
+"""
+
 
 @pytest.fixture
 def play(monkeypatch, capsys):
@@ -136,6 +151,17 @@ def test_a_game_begins_where_it_is_told_to(play, first_free, tmp_path):
     assert "you win: x +1, o -1" in lines
 
 
+def test_what_was_won_before_a_position_is_not_forgotten_in_the_result(play, tmp_path):
+    """Python takes nothing in the last turn, as the rat, and is behind all the same: no draw."""
+    path = tmp_path / "position.txt"
+    path.write_text(BEHIND)
+    lines = play(["pyrat", "--agent", "random", "--seat", "python", "--position", str(path)], ["stay"])
+    assert lines[-4:-2] == [
+        "turn 30 of 30: R rat 2, P python 0",
+        "the game is over; since the given position: rat +0, python +0",
+    ]
+
+
 def test_two_people_share_a_keyboard(play):
     lines = play(["tic_tac_toe", "--agent", "human"], ["a1", "a2", "b1", "b2", "c1"])
     assert sum(line.startswith("o, your move>") for line in lines) == 2
@@ -155,6 +181,7 @@ def test_json_prints_the_game_and_nothing_else(play, first_free):
         (["tic_tac_toe", "--seat", "2"], "--seat: unknown player of tic_tac_toe '2'. Known: 0, 1, o, x"),
         (["othello", "--seat", "blck"], "Did you mean 'black'"),
         (["tic_tac_toe", "--position", "xx./.../..."], "--position: tic_tac_toe: there are 2 of x and 0 of o"),
+        (["tic_tac_toe", "--position", "xxx/oo./..."], "--position: that game is over"),
         (["tic_tac_toe", "--position", "none.txt"], "none.txt"),
         (["tic_tac_toe", "--position", "-"], "moves are typed on standard input"),
         (["matrix", "--position", "x"], "matrix cannot read positions"),

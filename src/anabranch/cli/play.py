@@ -75,6 +75,8 @@ class Command(GameFlags):
                 "--position -: moves are typed on standard input; write the position to a file and name it"
             )
         position = None if self.position is None else given_position(game, self.position)
+        if position is not None and position.over:
+            raise UsageError(f"--position: that game is over, so there is nothing to play\n{position}")
         seed = int.from_bytes(os.urandom(4)) if self.seed is None else self.seed
         agent = agent_by_name(with_evaluators([self.agent], self.evaluator)[0])
         hint = agent if isinstance(agent, SearchAgent) else None

@@ -172,7 +172,9 @@ class Session:
         people = [seat for seat, agent in enumerate(self.agents) if isinstance(agent, HumanAgent)]
         got = ", ".join(f"{self.game.player_name(seat)} {value:+g}" for seat, value in enumerate(returns))
         best = [seat for seat, value in enumerate(returns) if value >= returns.max() - EQUAL]
-        if self.game.players == 1:
+        if self.position is not None and self.game.rewards_along:  # who won hangs on what was paid before it, too
+            words = "the game is over; since the given position"
+        elif self.game.players == 1:
             words = "the game is over"
         elif len(best) == self.game.players:
             words = "a draw"

@@ -169,6 +169,7 @@ def test_too_few_actions_are_an_error():
         "search:rule=regularised,noise.weight=0.3,forced=ForcedPlayouts,virtual_loss.mode=visits",
         "search:cap.full=40,cap.fast=10,cap.chance=0.5",
         "search:selector.first_play=parent,chance.exact_up_to=6,max_nodes=1000",
+        "search:transposition.merge=false",
     ],
 )
 def test_the_name_of_a_search_makes_it_again(text):

@@ -110,7 +110,8 @@ def _differences(config: Any, default: Any, prefix: str) -> list[str]:
         if value == usual:
             continue
         if not is_dataclass(value) or isinstance(value, type):
-            told.append(f"{prefix}{field.name}={value}")
+            word = str(value).lower() if isinstance(value, bool) else value  # settings are read as JSON
+            told.append(f"{prefix}{field.name}={word}")
             continue
         if type(value) is not type(usual):
             told.append(f"{prefix}{field.name}={type(value).__name__}")

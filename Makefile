@@ -9,11 +9,11 @@ CMAKE := $(BIN)/cmake
 BUSY := sh -c '"$$@" & work=$$!; while kill -0 $$work 2>/dev/null; do printf . >&2; sleep 1; done; echo >&2; wait $$work' busy
 NATIVE := CMakeLists.txt $(wildcard cpp/anabranch/*.hpp cpp/anabranch/select/*.hpp cpp/bindings/*.hpp cpp/bindings/*.cpp)
 
-.PHONY: help install install-dev install-docs wheel demo docs test test-hard test-sanitized lint types cpp-test cpp-sanitize bench bench-native bench-waves peers bench-peers signature-builds stubs readme pictures format clean
+.PHONY: help install install-dev install-docs wheel demo docs test test-long test-all test-hard test-sanitized lint types cpp-test cpp-sanitize bench bench-native bench-waves peers bench-peers signature-builds stubs readme pictures format clean
 
 help:
 	@echo "make demo          check a game and search it"
-	@echo "make test          the whole test suite"
+	@echo "make test          the test suite, in minutes; make test-all also what takes longer (tests/long.py)"
 	@echo "make test-hard     what takes too long for that: full laws, fuzzers, failing disks and memory, sanitizers; half an hour"
 	@echo "make docs          these pages as HTML, in build/docs"
 	@echo "make install       just the environment, in .venv"
@@ -74,6 +74,11 @@ docs: install-docs
 
 test: install-dev
 	$(BIN)/python -m pytest -n 2
+
+# What tests/long.py lists; and all but the hard ones.
+test-long: install-dev
+	$(BIN)/python -m pytest -n 2 --only-long
+test-all: test test-long
 
 # What takes too long for every run: laws at full length, every parser and every writer in trouble, each function that Numba
 # knows with wrong indices, more random games, the engine's part of the suite with sanitizers. Each part counts its cases.

@@ -1,19 +1,24 @@
-"""How all tests run: one cache of compiled games, inside the checkout; one thread for torch; options for hard tests.
+"""How all tests run: one cache of compiled games, inside the checkout; one thread for torch; three levels of length.
 
 The user's own cache is left alone. Workers of pytest share the cores, and OpenMP's threads stall where they must.
+Plain `pytest` is what `make test` runs; `--long` adds what tests/long.py lists, `--hard` also what is marked as hard. A
+test that is named on the command line runs whatever it is.
 """
 
 import os
 from pathlib import Path
 
 import pytest
+from tests.long import LONG, pattern_of
 
 os.environ["ANABRANCH_CACHE"] = str(Path(__file__).resolve().parent.parent / "build" / "test-cache")
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    group = parser.getgroup("hard tests")
+    group = parser.getgroup("long tests")
+    group.addoption("--long", action="store_true", help="do what takes seconds, too")
+    group.addoption("--only-long", action="store_true", help="do what takes seconds, and nothing else")
     group.addoption("--hard", action="store_true", help="do what takes long, too, and count the cases")
     group.addoption(
         "--cases", type=int, default=None, help="how many: random games of tests/parity, inputs of each parser"
@@ -22,10 +27,21 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out what is marked as hard, unless asked for: laws at a length that finds rare things, not common ones."""
-    if config.getoption("--hard"):
-        return
-    left_out = [item for item in items if item.get_closest_marker("hard")]
+    """Leave out what is long or hard, unless asked for."""
+    found = {item: pattern_of(item.nodeid) for item in items}
+    if config.args == config.getini("testpaths") and (stale := set(LONG) - set(found.values())):
+        raise pytest.UsageError(f"tests/long.py: no test is called {', '.join(sorted(stale))}")
+    named = any("::" in argument for argument in config.args)
+    all_of_it = config.getoption("--hard") or named
+
+    def runs(item: pytest.Item) -> bool:
+        if config.getoption("--only-long"):
+            return found[item] is not None and not item.get_closest_marker("hard")
+        if item.get_closest_marker("hard") and not config.getoption("--hard"):
+            return False
+        return bool(all_of_it or config.getoption("--long") or found[item] is None)
+
+    left_out = [item for item in items if not runs(item)]
     if left_out:
         config.hook.pytest_deselected(items=left_out)
-        items[:] = [item for item in items if not item.get_closest_marker("hard")]
+        items[:] = [item for item in items if runs(item)]

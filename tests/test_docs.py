@@ -26,7 +26,6 @@ from anabranch.cli import COMMANDS, main
 from anabranch.game.check.law import LAWS
 from anabranch.game.game import Game
 from anabranch.game.words import VERBS
-from anabranch.search.engine.native import supported
 
 DOCUMENTS = [*sorted(ROOT.glob("*.md")), *sorted((ROOT / "docs").rglob("*.md"))]
 DOCS = ROOT / "docs"
@@ -255,12 +254,3 @@ def test_pictures_say_what_the_code_draws():
 
 def test_the_readme_is_short():
     assert len(README.splitlines()) <= 250
-
-
-def test_the_readme_is_right_about_what_the_engine_lacks():
-    """`ab.search` runs averaging selectors on the reference; the day the engine has one, the README must say so."""
-    for selector in (ab.RegretMatching(), ab.MatrixGame(), ab.Exp3()):
-        assert not supported(ab.SearchConfig(simultaneous=selector))
-        assert f"`{type(selector).__name__}`" in README
-    for plain in (ab.Puct(), ab.Ucb1()):
-        assert supported(ab.SearchConfig(simultaneous=plain))

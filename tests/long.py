@@ -1,0 +1,49 @@
+"""What `make test` leaves to `make test-all`: tests that take seconds, most of them because they compile a game.
+
+Patterns of test ids, as `fnmatch` reads them. Every law has a shorter neighbour that every run has: fewer random games,
+a smaller board, another page. One that matches nothing is an error (tests/conftest.py), so this list stays true.
+"""
+
+from __future__ import annotations
+
+from fnmatch import fnmatchcase
+
+LONG = [
+    # Everything compiled and searched once; tests/test_health.py has six of these searches.
+    "tests/golden/test_signature.py::test_signature_is_the_stored_number*",
+    # Pages with their code; README.md and docs/tutorial.md are in every run.
+    "tests/test_docs.py::test_pictures_say_what_the_code_draws",
+    "tests/test_docs.py::test_blocks_run_in_order[[]docs/games/*",
+    "tests/test_docs.py::test_blocks_run_in_order[[]docs/[a-su-z]*",
+    "tests/test_examples.py::test_example_0[2-9]*",
+    # More random games than the first hundred, and second instances of built-in ones.
+    "tests/parity/test_random_games.py::test_random_games[[]range([1-9][0-9][0-9], *",
+    "tests/parity/test_moments.py::test_random_games[[]*",
+    "tests/parity/test_engine_equals_reference.py::test_built_in_games[[]*-go*",
+    "tests/parity/test_engine_equals_reference.py::test_built_in_games[[]* []]",
+    "tests/parity/test_engine_equals_reference.py::test_states_kept_as_differences*",
+    "tests/golden/test_open_spiel*.py::*",
+    "tests/test_go.py::test_random_play_equals*",
+    # Deep or many.
+    "tests/test_exact.py::test_games_a_hundred_thousand_steps_deep",
+    "tests/test_exact.py::test_solver_equals_recursion*",
+    "tests/test_exact.py::test_renaming_choices_renames_best_play*",
+    "tests/laws/test_graph.py::test_games_twenty_thousand_states_deep*",
+    "tests/laws/test_graph.py::test_exact_values_of_games_a_hundred_thousand_states_deep",
+    "tests/laws/test_convergence.py::test_values_converge*",
+    "tests/laws/test_chance.py::test_chance_value_is_unbiased*",
+    "tests/laws/test_chance.py::test_redrawing_until_a_stored_outcome_comes_up_is_biased",
+    "tests/laws/test_staleness.py::test_a_wave_whose_evaluator_fails_never_was*",
+    "tests/test_evaluators.py::test_rollouts_win_tic_tac_toe_as_often_as_counting_says",
+    # Commands, each a process of its own.
+    "tests/cli/test_analyze.py::test_it_finds_what_the_library_finds*",
+    "tests/cli/test_match_command.py::test_an_interrupted_match_is_saved_and_the_printed_line_goes_on*",
+    "tests/cli/test_match_command.py::test_three_agents_at_a_table_of_three",
+    "tests/cli/test_output.py::test_output_that_is_full_is_an_error*",
+    "tests/hard/test_fuzz.py::test_what_is_parsed_is_accepted_or_refused*",
+]
+
+
+def pattern_of(test: str) -> str | None:
+    """Return the pattern that says a test is long, if one does."""
+    return next((pattern for pattern in LONG if fnmatchcase(test, pattern)), None)

@@ -92,12 +92,15 @@ def choice_value(
 
 
 def first_play(rule: FirstPlay, *, parent: float, tried: float, lowest: float) -> float:
-    """Return what an untried choice is worth, in scaled units; `tried` is the prior mass of the choices with visits."""
+    """Return what an untried choice is worth, in scaled units; `tried` is the prior mass of the choices with visits.
+
+    Of settings that no search has settled, `auto` is read as for evaluators with priors.
+    """
     if rule.kind == "parent":
         return parent
     if rule.kind == "parent_minus":
         return parent - rule.amount
-    if rule.kind == "reduced":
+    if rule.kind in ("reduced", "auto"):
         return parent - rule.amount * math.sqrt(tried)
     return rule.amount if rule.kind == "constant" else lowest
 

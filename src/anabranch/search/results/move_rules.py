@@ -151,6 +151,8 @@ def seen_by(result: Result, seat: int, config: SearchConfig | None = None) -> Se
         raise UsageError(f"this policy is that of PUCT; the root was searched by {type(puct).__name__}")
     if puct.c_init is None and isinstance(searched, Puct):
         puct = replace(puct, c_init=searched.c_init)
+    if puct.first_play.kind == "auto" and isinstance(searched, Puct):
+        puct = replace(puct, first_play=searched.first_play)
     ids = list(result.state.choices(seat))
     visits, prior = result.visits[seat, ids].tolist(), result.prior[seat, ids].tolist()
     q, parent = result.q[seat, ids].tolist(), float(result.value[seat])

@@ -91,11 +91,16 @@ def _unknown_argument(part: str, name: str, known: list[str]) -> UnknownArgument
 class FirstPlay:
     """What an untried choice is worth, in scaled units."""
 
-    kind: Literal["parent", "parent_minus", "reduced", "constant", "lowest"] = "reduced"
+    kind: Literal["auto", "parent", "parent_minus", "reduced", "constant", "lowest"] = "auto"
     amount: float = 0.2
 
     def __post_init__(self) -> None:
         _check_fields(self)
+
+    @classmethod
+    def auto(cls) -> FirstPlay:
+        """`reduced(0.2)` where the evaluator gives priors; else 0.3 more than its parent, `parent_minus(-0.3)`."""
+        return cls("auto", 0.2)
 
     @classmethod
     def parent(cls) -> FirstPlay:
@@ -136,7 +141,9 @@ class Puct:
     c_off: Annotated[float, "added to the visits inside the logarithm"] = 1.0
     epsilon: Annotated[float, "added to the visits under the root; 0 ignores the prior at the first choice"] = 1.0
     scale: Annotated[Scale, "how values are mapped before the bonus is added; see below"] = "auto"
-    first_play: Annotated[FirstPlay, "what an untried choice is worth"] = FirstPlay.reduced(0.2)
+    first_play: Annotated[
+        FirstPlay, "what an untried choice is worth; auto: less than its parent if there are priors, else more"
+    ] = FirstPlay.auto()
     w0: Annotated[float, "how many visits the first-play value weighs in a tried choice's value"] = 0.0
     weights: Annotated[
         Weights, "how a simultaneous player weighs the others' replies: by D visits, A priors, B visits of each, C both"

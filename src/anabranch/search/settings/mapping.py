@@ -36,7 +36,7 @@ Place: TypeAlias = Callable[[Key], str]  # says where a key was written, e.g. "s
 
 LARGEST = 10**300  # of a whole number
 KIND = "kind"
-PLAIN = (FirstPlay("parent", 0.0), FirstPlay("reduced", 0.2), FirstPlay("lowest", 0.0))  # need no amount
+PLAIN = (FirstPlay.auto(), FirstPlay.parent(), FirstPlay.reduced(0.2), FirstPlay.lowest())  # need no amount
 
 
 @dataclasses.dataclass(frozen=True)

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 
 from anabranch.evaluate.batch import has_priors
 from anabranch.game.game import Game
-from anabranch.search.settings.config import WITH_PRIORS, WITHOUT_PRIORS, Puct, Scale, SearchConfig, Ucb1
+from anabranch.search.settings.config import WITH_PRIORS, WITHOUT_PRIORS, FirstPlay, Puct, Scale, SearchConfig, Ucb1
 
 Part = TypeVar("Part")
 
@@ -30,6 +30,9 @@ def resolved(config: SearchConfig, game: Game, evaluator: Any) -> SearchConfig:
 def _selector(selector: Part, game: Game, evaluator: Any) -> Part:
     if isinstance(selector, (Puct, Ucb1)) and selector.scale == "auto":
         selector = replace(selector, scale=resolved_scale(selector.scale, game))
+    if isinstance(selector, (Puct, Ucb1)) and selector.first_play.kind == "auto":
+        first = FirstPlay.reduced(0.2) if has_priors(evaluator) else FirstPlay.parent_minus(-0.3)
+        selector = replace(selector, first_play=first)
     if isinstance(selector, Puct) and selector.c_init is None:
         selector = replace(selector, c_init=WITH_PRIORS if has_priors(evaluator) else WITHOUT_PRIORS)
     return selector

@@ -27,6 +27,7 @@ struct Said {
     std::uint64_t hash;
     std::vector<double> values;
     std::vector<Edge> edges;
+    std::vector<double> learned;  // by selectors that learn strategies
   };
   std::vector<Node> nodes;
   std::size_t rewards = 0, priors = 0, states = 0;
@@ -38,10 +39,14 @@ inline Said said(const Search& search) {
   Said all{{}, g.rewards.size(), g.priors.size(), g.states.size(), g.low, g.high};
   for (NodeId id = 0; id < g.size(); ++id) {
     const Node& node = g.nodes[id];
-    Said::Node one{node.kind, node.visits, g.key[id], {g.mean(id), g.mean(id) + 2 * g.players}, {}};
+    Said::Node one{node.kind, node.visits, g.key[id], {g.mean(id), g.mean(id) + 2 * g.players}, {}, {}};
     for (EdgeId e = node.edges; e < node.edges + node.edge_count; ++e)
       one.edges.push_back({g.edges[e].move, g.edges[e].visits, g.repeats.kept() ? g.repeats[e] : 0, g.edges[e].child, (g.edges[e].is(kFrozen)) != 0,
                            (g.edges[e].is(kShared)) != 0, {g.value(e), g.value(e) + g.players}});
+    if (g.sums.kept() && node.rows != kNone)
+      for (std::uint32_t row = node.rows; row < node.rows + g.choices_of(node); ++row)
+        one.learned.insert(one.learned.end(), {g.sums[row], g.regrets.kept() ? g.regrets[row] : g.current[row]});
+    if (g.solved_at.kept()) one.learned.push_back(g.solved_at[id]);
     all.nodes.push_back(std::move(one));
   }
   return all;
@@ -52,7 +57,7 @@ inline bool same(const Said& a, const Said& b) {
   if (a.low != b.low || a.high != b.high) return false;
   for (std::size_t n = 0; n < a.nodes.size(); ++n) {
     const Said::Node &x = a.nodes[n], &y = b.nodes[n];
-    if (x.kind != y.kind || x.visits != y.visits || x.hash != y.hash || x.values != y.values || x.edges.size() != y.edges.size())
+    if (x.kind != y.kind || x.visits != y.visits || x.hash != y.hash || x.values != y.values || x.edges.size() != y.edges.size() || x.learned != y.learned)
       return false;
     for (std::size_t e = 0; e < x.edges.size(); ++e) {
       const Said::Edge &p = x.edges[e], &q = y.edges[e];
@@ -63,7 +68,8 @@ inline bool same(const Said& a, const Said& b) {
   return true;
 }
 
-// N(n) = 1 + Σ N(e); edges with visits lead to evaluated nodes or are frozen; nothing is on a path.
+// N(n) = 1 + Σ N(e); edges with visits lead to evaluated nodes or are frozen; nothing is on a path. An outcome that was given a
+// child keeps its frozen value until a visit to that child counts (docs/model.md section 6).
 inline bool sound(const Search& search) {
   const Graph& g = search.graph();
   bool good = true;
@@ -73,7 +79,7 @@ inline bool sound(const Search& search) {
     for (EdgeId e = node.edges; e < node.edges + node.edge_count; ++e) {
       total += g.edges[e].visits;
       const bool frozen = g.edges[e].is(kFrozen);
-      good = good && frozen == (g.edges[e].child == kNone);
+      good = good && (frozen ? g.edges[e].child == kNone || node.kind == Kind::chance : g.edges[e].child != kNone);
       if (!frozen && g.edges[e].visits > 0) good = good && g.nodes[g.edges[e].child].visits > 0;
     }
     if (node.kind == Kind::decision && node.visits > 0) good = good && node.visits == 1 + total;
@@ -90,7 +96,7 @@ inline void run(Search& search, std::uint64_t visits) {
 }
 
 inline std::vector<Config> settings() {
-  std::vector<Config> all(11);
+  std::vector<Config> all(14);
   all[1].chance.exact_up_to = 3;
   all[2].chance.exact_up_to = 3;
   all[2].stop = true;
@@ -118,5 +124,13 @@ inline std::vector<Config> settings() {
   all[9].rho = 0.4;
   all[10].chance.draws = 6;  // of which the fifth may have a child that the fourth could not
   all[10].chance.widen = 0.5;
+  all[11].simultaneous.rule = Rule::regret_matching;
+  all[11].chance.exact_up_to = 2;
+  all[12].simultaneous.rule = Rule::exp3;
+  all[12].chance.draws = 2;
+  all[12].stop = true;
+  all[13].simultaneous.rule = Rule::matrix;
+  all[13].chance.exact_up_to = 3;
+  all[13].max_nodes = 20;
   return all;
 }

@@ -17,6 +17,7 @@ from anabranch.cli.progress import progress
 from anabranch.cli.report import report
 from anabranch.cli.search_flags import SearchFlags
 from anabranch.cli.show import print_json
+from anabranch.draw.png import check_png
 from anabranch.errors import DataError, IllegalActionError, UsageError
 from anabranch.files import check_target
 from anabranch.game.moves import move_name, play_moves
@@ -117,6 +118,8 @@ class Command(SearchFlags, GameFlags):
         for path in pictures:
             if path.suffix.lower() not in (".svg", ".png"):
                 raise UsageError(f"pictures are saved as .svg or .png, found {path.name!r}")
+            if path.suffix.lower() == ".png":
+                check_png()
 
     def _analysis(self) -> Analysis:
         budget, config = self.budget(), self.settings()

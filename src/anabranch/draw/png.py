@@ -29,6 +29,11 @@ def png(svg: str, scale: float = 2.0) -> bytes:
         raise UsageError(f"the picture cannot be turned into a PNG: {error}") from None
 
 
+def check_png() -> None:
+    """Raise now what saving a PNG would raise later for want of what draws it."""
+    _renderer()
+
+
 @cache
 def _renderer() -> Callable[[str, float, str, str], bytes]:
     try:

@@ -134,7 +134,10 @@ def checked_ids(game: Any, verb: str, ids: Sequence[Any], limit: int | None) -> 
 
 def checked_rewards(game: Any, rewards: Any) -> list[float]:
     """Return finite rewards, one per player; they are kept in float32, so that is how large they may be."""
-    values = [float(x) for x in rewards]
+    try:
+        values = [float(x) for x in rewards]
+    except TypeError:
+        raise broken(game, "step", f"step must give {game.players} rewards, one per player, found {rewards!r}") from None
     if len(values) != game.players or not all(map(math.isfinite, values)):
         raise broken(game, "step", f"step must give {game.players} finite rewards, found {values}")
     if not all(abs(x) <= LARGEST_REWARD for x in values):

@@ -60,7 +60,10 @@ class ObjectRules:
         try:
             hash(state)
         except TypeError:
-            raise GameError(f"{self.game.name}: setup returned {type(state).__name__}, which is not hashable") from None
+            raise GameError(
+                f"{self.game.name}: setup returned {type(state).__name__}, which is not hashable; states are compared and "
+                f"shared, so return something that cannot change: a tuple, a frozen dataclass"
+            ) from None
         return state
 
     def turn(self, data: Any) -> int:

@@ -152,6 +152,7 @@ class Puct:
 
     def __post_init__(self) -> None:
         _check_fields(self)
+        _require(self.c_init is None or self.c_init >= 0, "c_init", self.c_init, "at least 0")
         _require(self.c_base > 0, "c_base", self.c_base, "positive")
         _require(self.c_off + self.c_base > 0, "c_off", self.c_off, "more than -c_base, or the logarithm has no value")
         _require(self.epsilon >= 0, "epsilon", self.epsilon, "at least 0")

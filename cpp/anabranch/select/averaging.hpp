@@ -102,6 +102,20 @@ class Averaging {
     double mass = 0.0;
     for (std::size_t p = 0; p < players; ++p) values[p] = 0.0;
     const Edge* edge = &g.edge<P>(node.edges);
+    if constexpr (P == 2) {  // both act; as below, without loops over players
+      const std::uint32_t shift = table.shifts[1], mask = table.masks[0], other_mask = table.masks[1], start = table.starts[1];
+      double one = 0.0, other = 0.0;
+      for (std::uint32_t e = 0; e < node.edge_count; ++e, edge = further(edge, edge_stride<P>(g))) {
+        if (edge->visits == 0) continue;
+        const double reach = average[edge->move & mask] * average[start + (edge->move >> shift & other_mask)];
+        one += reach * doubles_of(edge)[0];
+        other += reach * doubles_of(edge)[1];
+        mass += reach;
+      }
+      values[0] = one;
+      values[1] = other;
+      return mass;
+    }
     for (std::uint32_t e = 0; e < node.edge_count; ++e, edge = further(edge, edge_stride<P>(g))) {
       if (edge->visits == 0) continue;
       double reach = 1.0;

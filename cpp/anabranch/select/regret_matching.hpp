@@ -82,14 +82,17 @@ class RegretMatching {
     const Edge* edge = &g.edge<P>(node.edges);
     if (acting == 2) {  // as below, where the product has one factor
       const std::size_t one = table.players[0], other = table.players[1], start = table.starts[1];
+      const std::uint32_t shift = table.shifts[1], mask = table.masks[0], other_mask = table.masks[1];
+      double* const sums = sums_.data();
+      double* const masses = masses_.data();
       for (std::uint32_t e = 0; e < node.edge_count; ++e, edge = further(edge, edge_stride<P>(g))) {
         if (edge->visits == 0) continue;
-        const std::size_t a = table.choice(edge->move, 0), b = start + table.choice(edge->move, 1);
+        const std::size_t a = edge->move & mask, b = start + (edge->move >> shift & other_mask);
         const double mine = doubles_of(edge)[one], theirs = doubles_of(edge)[other];
-        sums_[a] += played[b] * (difference ? 0.5 * (mine - theirs) : mine);
-        masses_[a] += played[b];
-        sums_[b] += played[a] * (difference ? 0.5 * (theirs - mine) : theirs);
-        masses_[b] += played[a];
+        sums[a] += played[b] * (difference ? 0.5 * (mine - theirs) : mine);
+        masses[a] += played[b];
+        sums[b] += played[a] * (difference ? 0.5 * (theirs - mine) : theirs);
+        masses[b] += played[a];
       }
       return;
     }

@@ -475,6 +475,39 @@ class ChoicesDiffer(Duel):
         return 0
 
 
+@lie("heuristic", 3, seen="1.5")
+class HeuristicPromisesTooMuch(Duel):
+    def heuristic(self, state: Any, values: Any) -> None:
+        values[0] = 0.75 * (1 + state.round) - 0.5 * (state.round == 0)
+
+    def bounds(self, state: Any, low: Any, high: Any) -> None:
+        low[0], low[1], high[0], high[1] = -1.0, -1.0, 1.0, 1.0
+
+
+@lie("heuristic", 1, seen="finite")
+class HeuristicIsNoNumber(Duel):
+    def heuristic(self, state: Any, values: Any) -> None:
+        values[1] = math.nan if state.prize == 2 else 0.0
+
+
+@lie("heuristic", 0, seen="2 finite numbers")
+class HeuristicForgetsAPlayer(Stones):
+    def heuristic(self, state: Any) -> Any:
+        return [0.0]
+
+
+@lie("heuristic", 0, seen="1.2")
+class HeuristicLeavesTheReturns(Stones):
+    def heuristic(self, state: Any) -> Any:
+        return [1.2, -1.2] if state.stones == self.stones else [0.0, 0.0]
+
+
+@lie("state", 1, seen="heuristic", others=("heuristic",))
+class HeuristicWrites(Duel):
+    def heuristic(self, state: Any, values: Any) -> None:
+        state.last = 1
+
+
 @lie("permutation", 0, seen="players")
 class SymmetryIsNoPermutation(Duel):
     def symmetries(self) -> list[ab.Symmetry]:

@@ -41,7 +41,7 @@ class Answers {
     Evaluators& evaluators = playout_.evaluators;
     Position& position = c.position();
     const std::size_t size = c.graph.rules.state_size;
-    if (evaluators.needs_state()) {
+    if (evaluators.plays()) {
       states_.resize(wave.requests.size() * size);
       keys_.clear();
       for (const Request& request : wave.requests) {
@@ -56,8 +56,8 @@ class Answers {
     wave.wide = 0;
     for (std::size_t i = 0; i < wave.requests.size(); ++i) {
       const double* logits = nullptr;
-      if (evaluators.needs_state()) {
-        load(wave, wave.requests[i]);
+      if (evaluators.needs_state()) load(wave, wave.requests[i]);
+      if (evaluators.plays()) {
         evaluators.finish(position, i, wave.requests[i].key, c.draws);
       } else {
         logits = evaluators.evaluate(position, wave.requests[i].key, c.draws);

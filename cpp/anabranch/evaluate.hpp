@@ -1,4 +1,4 @@
-// Evaluate states without Python: uniform, hashing, random rollouts; those of a wave may be shared by a team of threads.
+// Evaluate states without Python: uniform, hashing, the game's own heuristic, random rollouts; those of a wave may be shared by a team of threads.
 #pragma once
 
 #include <algorithm>
@@ -26,7 +26,8 @@ class Evaluators {
         buffers_(1, RolloutBuffers(rules)) {}
 
   bool native() const { return evaluator_.kind != NativeEvaluator::Kind::none; }
-  bool needs_state() const { return evaluator_.kind == NativeEvaluator::Kind::rollout; }
+  bool plays() const { return evaluator_.kind == NativeEvaluator::Kind::rollout; }
+  bool needs_state() const { return plays() || evaluator_.kind == NativeEvaluator::Kind::heuristic; }
 
   // Let a team share rollouts from now on; nullptr: play them alone.
   void set_team(Team* team) {
@@ -50,6 +51,9 @@ class Evaluators {
         return logits_.data();
       case NativeEvaluator::Kind::rollout:
         roll_out(position, key, draws);
+        break;
+      case NativeEvaluator::Kind::heuristic:
+        position.heuristic(values.data());
         break;
       case NativeEvaluator::Kind::none:
         break;

@@ -208,6 +208,13 @@ class Position {
       fail("bounds");
   }
 
+  // What the game says the state is worth to each player.
+  void heuristic(double* values) {
+    for (std::int32_t p = 0; p < rules_->players; ++p) values[p] = 0.0;
+    std::int64_t nothing = 0;
+    if (!call(rules_->heuristic, nothing, *rules_, state(), values) || !finite(values, rules_->players)) fail("heuristic");
+  }
+
   [[noreturn]] __attribute__((noinline, cold)) void fail(const char* verb, std::int32_t player = 0, std::int32_t action = 0, std::uint64_t random = 0) {
     Failure failure;
     failure.verb = verb;

@@ -21,7 +21,7 @@ using RolloutFunction = Status (*)(std::int64_t* result, void** error, const voi
                                    std::int32_t* outcomes, double* chances, double* rewards, double* totals, void* spare);
 
 struct NativeEvaluator {
-  enum class Kind : std::uint8_t { none, uniform, hashing, rollout };
+  enum class Kind : std::uint8_t { none, uniform, hashing, rollout, heuristic };
 
   Kind kind = Kind::none;  // none: somebody else evaluates
   double value = 0.0;      // uniform

@@ -4,7 +4,7 @@
 // second a description of the error (never read here), and the value returned is a status, 0 if all went well and anything
 // else if the verb raised. Games written in Python fill the struct with compiled addresses, tests with C++ functions. A verb
 // may keep no memory of its calls, so any thread may call it; what it does to `state` besides `step` and `setup` is undone by
-// whoever owns the state. `rewards`, `key` and `planes` are zeroed before the call. Records are aligned to 8 bytes.
+// whoever owns the state. `rewards`, `key`, `values` and `planes` are zeroed before the call. Records are aligned to 8 bytes.
 //
 // The struct owns nothing: whoever filled it keeps the code and the instance alive.
 #pragma once
@@ -47,6 +47,7 @@ struct Rules {
   Verb<double* /*low*/, double* /*high*/> bounds = nullptr;
   Verb<std::int64_t* /*words*/> event = nullptr;
   Verb<std::int32_t /*player*/, std::uint64_t* /*random*/> rollout_action = nullptr;  // → what a player does in a rollout
+  Verb<double* /*values*/> heuristic = nullptr;  // what the state is worth to each player from here on
   Verb<std::int32_t /*player*/, float* /*planes*/> observe = nullptr;
 };
 

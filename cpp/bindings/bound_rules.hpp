@@ -59,6 +59,7 @@ class BoundRules {
     else if (verb == "bounds") fill(rules.bounds, address);
     else if (verb == "event") fill(rules.event, address);
     else if (verb == "rollout_action") fill(rules.rollout_action, address);
+    else if (verb == "heuristic") fill(rules.heuristic, address);
     else if (verb == "observe") fill(rules.observe, address);
     else throw std::invalid_argument("no verb is called " + verb);
     owners_.push_back(std::move(owner));
@@ -161,6 +162,14 @@ class BoundRules {
     if (!call(needed(rules.rollout_action), action, rules, state_.data(), player, &word) || action != static_cast<std::int32_t>(action))
       return nb::none();
     return nb::make_tuple(action, word);
+  }
+
+  nb::object heuristic(const nb::bytes& data) {
+    load(data);
+    std::fill(low_.begin(), low_.end(), 0.0);
+    std::int64_t ignored = 0;
+    if (!call(needed(rules.heuristic), ignored, rules, state_.data(), low_.data()) || !finite(low_.data(), rules.players)) return nb::none();
+    return list(low_);
   }
 
   bool observe(const nb::bytes& data, std::int32_t player, nb::ndarray<float, nb::c_contig, nb::device::cpu> planes) {

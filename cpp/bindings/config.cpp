@@ -109,6 +109,7 @@ void bind_config(nb::module_& m) {
       .def_prop_ro("native", [](const NativeEvaluator& e) { return e.kind != NativeEvaluator::Kind::none; })
       .def("uniform", [](NativeEvaluator& e, double value) { e.kind = NativeEvaluator::Kind::uniform; e.value = value; }, nb::arg("value"))
       .def("hashing", [](NativeEvaluator& e, std::uint64_t seed) { e.kind = NativeEvaluator::Kind::hashing; e.seed = seed; }, nb::arg("seed"))
+      .def("heuristic", [](NativeEvaluator& e) { e.kind = NativeEvaluator::Kind::heuristic; }, "That of the rules, which have the verb.")
       .def("rollout",
            [](NativeEvaluator& e, std::int32_t count, std::int32_t max_depth, std::int32_t greedy, bool own, std::uintptr_t address) {
              e.kind = NativeEvaluator::Kind::rollout;

@@ -33,6 +33,7 @@ void bind_rules(nb::module_& m) {
            nb::sig("def event(self, data: bytes) -> tuple[int, int, int, int] | None"))
       .def("rollout_action", &BoundRules::rollout_action, nb::arg("data"), nb::arg("player"), nb::arg("word"),
            nb::sig("def rollout_action(self, data: bytes, player: int, word: int) -> tuple[int, int] | None"))
+      .def("heuristic", &BoundRules::heuristic, nb::arg("data"), nb::sig("def heuristic(self, data: bytes) -> list[float] | None"))
       .def("observe", &BoundRules::observe, nb::arg("data"), nb::arg("player"), nb::arg("planes"),
            "Write an observation into zeroed planes; False if the verb raised.")
       .def_prop_ro("instance", &BoundRules::instance, "The instance's record as it is now.");

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from anabranch.evaluate.cached import Cached as Cached
     from anabranch.evaluate.export import to_onnx as to_onnx
     from anabranch.evaluate.native import Hashing as Hashing
+    from anabranch.evaluate.native import Heuristic as Heuristic
     from anabranch.evaluate.native import Rollout as Rollout
     from anabranch.evaluate.native import Uniform as Uniform
     from anabranch.evaluate.network import Network as Network
@@ -119,6 +120,7 @@ _HOME = {
     "Batch": "evaluate.batch",
     "Cached": "evaluate.cached",
     "Hashing": "evaluate.native",
+    "Heuristic": "evaluate.native",
     "Rollout": "evaluate.native",
     "Symmetric": "evaluate.symmetric",
     "Uniform": "evaluate.native",

@@ -52,6 +52,8 @@ class Rules:
 
     def rollout_action(self, data: bytes, player: int, word: int) -> tuple[int, int] | None: ...
 
+    def heuristic(self, data: bytes) -> list[float] | None: ...
+
     def observe(self, data: bytes, player: int, planes: Annotated[NDArray[numpy.float32], dict(order='C', device='cpu')]) -> bool:
         """Write an observation into zeroed planes; False if the verb raised."""
 
@@ -163,6 +165,9 @@ class NativeEvaluator:
     def uniform(self, value: float) -> None: ...
 
     def hashing(self, seed: int) -> None: ...
+
+    def heuristic(self) -> None:
+        """That of the rules, which have the verb."""
 
     def rollout(self, count: int, max_depth: int, greedy: int, own: bool, address: int) -> None:
         """`address` 0 calls the verbs one by one."""

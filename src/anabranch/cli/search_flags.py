@@ -16,8 +16,8 @@ from anabranch.search.settings.config import SearchConfig
 from anabranch.search.settings.mapping import from_pairs, from_toml
 
 EVALUATORS = (
-    "rollout, rollout:count=4,max_depth=200, uniform, a network's file (model.onnx, model.safetensors), "
-    "package.module:Name, or path/to/file.py:Name"
+    "rollout, rollout:count=4,max_depth=200, heuristic (the game's own), uniform, a network's file (model.onnx, "
+    "model.safetensors), package.module:Name, or path/to/file.py:Name"
 )
 
 

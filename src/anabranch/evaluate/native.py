@@ -1,4 +1,4 @@
-"""Evaluators that need no network: uniform, rollouts, and the hashing one that tests use."""
+"""Evaluators that need no network: uniform, rollouts, a game's own heuristic, and the hashing one that tests use."""
 
 from __future__ import annotations
 
@@ -144,6 +144,25 @@ def checked_rollout_action(state: State, seat: int, random: Random) -> int:
 
 
 @dataclass(frozen=True)
+class Heuristic:
+    """What the game itself says a state is worth, by its verb `heuristic`; a uniform prior."""
+
+    priors: ClassVar[bool] = False
+
+    def check(self, game: Game) -> None:
+        """Refuse a game without the verb."""
+        if not game.has("heuristic"):
+            raise UsageError(
+                f"{game.name} has no verb heuristic, which ab.Heuristic() asks; write heuristic(self, state, values) "
+                f'into its class (docs/rules.md, "Heuristics"), or take another evaluator, such as ab.Rollout()'
+            )
+
+    def evaluate(self, batch: Batch) -> tuple[None, Floats]:
+        self.check(batch.states[0].game)
+        return None, np.array([state.game.rules.heuristic(state.data) for state in batch.states])
+
+
+@dataclass(frozen=True)
 class Hashing:
     """Pseudo-random logits and values made from the node's key: a network-shaped evaluator that costs nothing.
 
@@ -167,4 +186,4 @@ class Hashing:
 
 
 # By the names people give them.
-BUILT_IN: dict[str, type] = {"hashing": Hashing, "rollout": Rollout, "uniform": Uniform}
+BUILT_IN: dict[str, type] = {"hashing": Hashing, "heuristic": Heuristic, "rollout": Rollout, "uniform": Uniform}

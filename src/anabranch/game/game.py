@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import inspect
 from abc import ABCMeta
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from typing import Any, ClassVar, Protocol, Self
 
@@ -36,6 +36,7 @@ class Rules(Protocol):
     def bounds(self, data: Any) -> tuple[list[float], list[float]]: ...
     def event(self, data: Any) -> tuple[int, ...]: ...
     def rollout_action(self, data: Any, player: int, random: Random) -> int: ...
+    def heuristic(self, data: Any) -> list[float]: ...
     def observe(self, data: Any, player: int) -> npt.NDArray[np.float32]: ...
 
 
@@ -182,6 +183,10 @@ class Game(metaclass=GameType):
     def symmetries(self) -> Sequence[Symmetry]:
         """Relabellings under which the rules stay the same: a group, of which the identity need not be listed."""
         return ()
+
+    def agents(self) -> Mapping[str, Callable[[State, int], int]]:
+        """Players that come with the game: names, as matches and commands know them, and functions of (state, seat)."""
+        return {}
 
     def text(self, state: State) -> str:
         """Draw a state in characters."""

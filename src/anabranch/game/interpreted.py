@@ -89,6 +89,11 @@ class InterpretedRules:
         answer = self.game.rollout_action(self._view(data), player, random)
         return checked_integer(self.game, "rollout_action", answer)
 
+    def heuristic(self, data: bytes) -> list[float]:
+        values = np.zeros(self.game.players)
+        self.game.heuristic(self._view(data), values)
+        return checked_values(self.game, "heuristic", values)
+
     def observe(self, data: bytes, player: int) -> npt.NDArray[np.float32]:
         planes = np.zeros(self.game.observation, np.float32)
         self.game.observe(self._view(data), player, planes)
@@ -120,6 +125,14 @@ def checked_integer(game: Any, verb: str, answer: Any) -> int:
     if not -(2**31) <= answer < 2**31:
         raise broken(game, verb, f"{verb} must return an integer of 32 bits, found {answer}")
     return int(answer)
+
+
+def checked_values(game: Any, verb: str, answer: Any) -> list[float]:
+    """Return what a state is worth: finite numbers, one per player."""
+    values = [float(x) for x in answer]
+    if len(values) != game.players or not all(map(math.isfinite, values)):
+        raise broken(game, verb, f"{verb} must give {game.players} finite numbers, found {values}")
+    return values
 
 
 def checked_ids(game: Any, verb: str, ids: Sequence[Any], limit: int | None) -> list[int]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Hashable, Iterable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -19,6 +18,7 @@ from anabranch.game.interpreted import (
     checked_integer,
     checked_rewards,
     checked_turn,
+    checked_values,
     draw_from,
 )
 from anabranch.game.random import Random
@@ -29,7 +29,8 @@ class ObjectGame(Game):
 
     setup(random) → state · turn(state) → int · legal(state, player) → ids · step(state, actions) → (state, rewards) ·
     chance(state) → [(outcome, p)] · draw(state, random) → outcome · same(state, player, action) → action ·
-    key(state) → hashable · bounds(state) → (low, high) · event(state) → ints · observe(state, player) → array
+    key(state) → hashable · bounds(state) → (low, high) · event(state) → ints · heuristic(state) → values ·
+    observe(state, player) → array
     """
 
     if TYPE_CHECKING:
@@ -107,12 +108,12 @@ class ObjectRules:
     def rollout_action(self, data: Any, player: int, random: Random) -> int:
         return checked_integer(self.game, "rollout_action", self.game.rollout_action(data, player, random))
 
+    def heuristic(self, data: Any) -> list[float]:
+        return checked_values(self.game, "heuristic", self.game.heuristic(data))
+
     def collected(self, answer: Any) -> list[float]:
         """Return what a playout collected: finite numbers, one per player."""
-        values = [float(x) for x in answer]
-        if len(values) != self.game.players or not all(map(math.isfinite, values)):
-            raise broken(self.game, "playout", f"playout must give {self.game.players} finite numbers, found {values}")
-        return values
+        return checked_values(self.game, "playout", answer)
 
     def observe(self, data: Any, player: int) -> npt.NDArray[np.float32]:
         planes = np.asarray(self.game.observe(data, player), dtype=np.float32)

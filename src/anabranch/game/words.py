@@ -10,7 +10,7 @@ IDLE = -(2**31)  #: in `step`: the entry of a player who is not acting (as an in
 EVENT_WORDS = 4  #: how many integers `event` may write
 
 REQUIRED = ("turn", "legal", "step")
-OPTIONAL = ("setup", "chance", "draw", "same", "key", "bounds", "event", "rollout_action", "observe")
+OPTIONAL = ("setup", "chance", "draw", "same", "key", "bounds", "event", "rollout_action", "heuristic", "observe")
 VERBS = REQUIRED + OPTIONAL
 VERB_ARGUMENTS = {  # of a compiled game, after `self`
     "turn": ("state",),
@@ -24,6 +24,7 @@ VERB_ARGUMENTS = {  # of a compiled game, after `self`
     "bounds": ("state", "low", "high"),
     "event": ("state", "event"),
     "rollout_action": ("state", "player", "random"),
+    "heuristic": ("state", "values"),
     "observe": ("state", "player", "planes"),
 }
 

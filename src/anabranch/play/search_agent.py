@@ -8,7 +8,7 @@ from typing import Any
 
 from anabranch.errors import UsageError, shown
 from anabranch.evaluate.load import load
-from anabranch.evaluate.native import Rollout
+from anabranch.evaluate.native import Heuristic, Rollout
 from anabranch.evaluate.network import NetworkEvaluator
 from anabranch.game.game import Game
 from anabranch.game.random import Random, uniform
@@ -164,9 +164,9 @@ class SearchAgent(Agent):
 
 
 def check_evaluator(evaluator: Any, game: Game) -> None:
-    """Refuse a game that an evaluator's network, or that of the evaluator inside it, was not made for."""
+    """Refuse a game that an evaluator, or the evaluator inside it, was not made for."""
     while evaluator is not None:
-        if isinstance(evaluator, NetworkEvaluator):
+        if isinstance(evaluator, (NetworkEvaluator, Heuristic)):
             evaluator.check(game)
         evaluator = getattr(evaluator, "evaluator", None)
 

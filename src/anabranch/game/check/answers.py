@@ -62,6 +62,8 @@ def _questions(subject: Subject, position: Position) -> Iterator[Question]:
                 yield Question("same", (seat, action))
         if game.has("rollout_action"):
             yield Question("rollout_action", (seat, fold(position.path, 5 + seat)))
+    if game.has("heuristic") and acting(turn):
+        yield Question("heuristic")
     if turn == CHANCE:
         if game.has("chance") or not game.has("draw"):
             yield Question("chance")

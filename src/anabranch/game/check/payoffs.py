@@ -59,6 +59,25 @@ def bounds_hold(subject: Subject, position: Position) -> Iterator[Finding]:
                 return
 
 
+@law("heuristic", at=("decision",), needs=("heuristic",))
+def heuristics_are_possible(subject: Subject, position: Position) -> Iterator[Finding]:
+    """What `heuristic` says of a state is finite and possible: within its `bounds`, or `returns` where it has none."""
+    game = subject.game
+    values = subject.ask("heuristic", position)  # what is not finite is refused where it is asked
+    if game.has("bounds"):
+        lows, highs = subject.ask("bounds", position)
+    else:
+        low, high = game.returns
+        if game.rewards_along:  # what is left of a total: anything between the loss of all and the gain of all
+            span = max(high, 0.0) - min(low, 0.0)
+            low, high = -span, span
+        lows, highs = [low] * game.players, [high] * game.players
+    for seat, value in enumerate(values):
+        if not _within(value, lows[seat], highs[seat]):
+            said = f"[{lows[seat]:g}, {highs[seat]:g}]"
+            yield Finding(f"heuristic says {value:g} for player {seat}, who can still get something within {said}")
+
+
 def _within(value: float, low: float, high: float) -> bool:
     slack = TOLERANCE * max(1.0, abs(value))
     return low - slack <= value <= high + slack

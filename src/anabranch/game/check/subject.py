@@ -29,7 +29,8 @@ DRAWS = 8  # how many outcomes are drawn where chance cannot be listed
 
 # The law that speaks of a verb's answer, where the library itself refused the answer.
 _LAW_OF_ANSWER = {"turn": "turn", "legal": "legal", "step": "rewards", "chance": "chance", "draw": "draw",
-                  "observe": "observation", "rollout_action": "rollout", "setup": "equality", "key": "key"}  # fmt: skip
+                  "observe": "observation", "rollout_action": "rollout", "heuristic": "heuristic",
+                  "setup": "equality", "key": "key"}  # fmt: skip
 
 
 class Broken(Exception):  # noqa: N818  (a finding on its way up, not an error of the program)

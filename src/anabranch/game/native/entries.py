@@ -162,6 +162,16 @@ def _rollout_action(verbs: Verbs) -> Any:
     return rollout_action
 
 
+def _heuristic(verbs: Verbs) -> Any:
+    verb = verbs["heuristic"]
+
+    def heuristic(game, state, values):  # type: ignore[no-untyped-def]
+        verb(game, state, values.cells)
+        return 0
+
+    return heuristic
+
+
 def _observe(verbs: Verbs) -> Any:
     verb = verbs["observe"]
 
@@ -211,5 +221,6 @@ ENTRIES: dict[str, Entry] = {
     "bounds": _verb("bounds", _bounds, _seats(np.float64), _seats(np.float64)),
     "event": _verb("event", _event, lambda _: _buffer(np.int64, EVENT_WORDS)),
     "rollout_action": _verb("rollout_action", _rollout_action, lambda _: _INT32, lambda _: _RANDOM, integer=True),
+    "heuristic": _verb("heuristic", _heuristic, _seats(np.float64)),
     "observe": _verb("observe", _observe, lambda _: _INT32, lambda layout: _buffer(np.float32, *layout.observation)),
 }

@@ -19,6 +19,8 @@ from anabranch.game.words import VERBS
 if TYPE_CHECKING:
     from anabranch.game.native.loader import Loaded
 
+APART = ("heuristic", "observe")  # compiled when first asked for: rules are ready sooner, and many searches never ask
+
 
 class NativeRules:
     """Compiled verbs over record bytes, checked as strictly as interpreted ones.
@@ -40,9 +42,9 @@ class NativeRules:
             actions=game.actions,
             outcomes=game.outcomes,
         )
-        self._load(verb for verb in VERBS if game.has(verb) and verb != "observe")
+        self._load(verb for verb in VERBS if game.has(verb) and verb not in APART)
         self._has_key, self._has_same, self._has_draw = game.has("key"), game.has("same"), game.has("draw")
-        self._observes = False
+        self._apart: set[str] = set()
 
     @cached_property
     def rollout(self) -> Loaded:
@@ -133,14 +135,21 @@ class NativeRules:
         action, random.word = answer
         return action
 
-    def prepare_to_observe(self) -> None:
-        """Compile `observe`, which is done apart: rules are ready sooner, and many searches never observe."""
-        if not self._observes:
-            self._load(("observe",))
-            self._observes = True
+    def prepare(self, verb: str) -> None:
+        """Compile a verb that is compiled apart, unless that was done."""
+        if verb not in self._apart:
+            self._load((verb,))
+            self._apart.add(verb)
+
+    def heuristic(self, data: bytes) -> list[float]:
+        self.prepare("heuristic")
+        values = self.native.heuristic(data)
+        if values is None:
+            self._repeat("heuristic", data)
+        return values
 
     def observe(self, data: bytes, player: int) -> npt.NDArray[np.float32]:
-        self.prepare_to_observe()
+        self.prepare("observe")
         planes = np.zeros(self.game.observation, np.float32)
         if not self.native.observe(data, player, planes):
             self._repeat("observe", data, player)

@@ -42,6 +42,8 @@ def _ask(game: Any, rules: InterpretedRules, data: bytes, turn: int) -> None:
     for verb in ("key", "bounds", "event"):
         if game.has(verb):
             getattr(rules, verb)(data)
+    if game.has("heuristic") and turn > OVER:
+        rules.heuristic(data)
     if game.has("observe"):
         for seat in acting(turn) or (0,):
             rules.observe(data, seat)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from anabranch import _native
-from anabranch.evaluate.native import Hashing, Rollout, Uniform
+from anabranch.evaluate.native import Hashing, Heuristic, Rollout, Uniform
 from anabranch.game.compiled import CompiledGame
 from anabranch.game.game import Game
 from anabranch.game.objects import ObjectGame
@@ -111,11 +111,16 @@ def _selector(selector: SimultaneousSelector) -> dict[str, Any]:
 def native_evaluator(evaluator: Any, game: Game) -> tuple[Any, Any]:
     """Return (the engine's own twin of an evaluator or an empty one, what must stay alive for it)."""
     made = _native.NativeEvaluator()
+    if type(evaluator) is Heuristic:
+        evaluator.check(game)
     if type(evaluator) is Uniform:
         made.uniform(evaluator.value)
     elif isinstance(game, CompiledGame) and game.compiled:
         if type(evaluator) is Hashing:
             made.hashing(evaluator.seed & 0xFFFF_FFFF_FFFF_FFFF)
+        elif type(evaluator) is Heuristic:
+            game.rules.prepare("heuristic")  # type: ignore[attr-defined]
+            made.heuristic()
         elif type(evaluator) is Rollout:
             compiled = game.rules.rollout  # type: ignore[attr-defined]
             made.rollout(

@@ -122,7 +122,7 @@ class Requests(Batch):
         if not self.game.has("observe"):
             raise UsageError(f"{self.game.name} has no observe verb")
         for game in self.kinds:
-            game.rules.prepare_to_observe()  # type: ignore[attr-defined]
+            game.rules.prepare("observe")  # type: ignore[attr-defined]
         planes, failed = self.native.observe(self.joint)
         if failed >= 0:
             self._repeat(failed, "observe")

@@ -78,7 +78,7 @@ class Command(GameFlags):
         if position is not None and position.over:
             raise UsageError(f"--position: that game is over, so there is nothing to play\n{position}")
         seed = int.from_bytes(os.urandom(4)) if self.seed is None else self.seed
-        agent = agent_by_name(with_evaluators([self.agent], self.evaluator)[0])
+        agent = agent_by_name(with_evaluators([self.agent], self.evaluator)[0], game)
         hint = agent if isinstance(agent, SearchAgent) else None
         writing = sys.stderr if self.json else None
         human = HumanAgent(hint, writing=writing, can_undo=True, waiting=waiting)

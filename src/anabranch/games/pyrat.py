@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import product
 from typing import Any, NamedTuple
 
@@ -13,6 +13,7 @@ import anabranch as ab
 from anabranch.draw.maze import maze_board
 from anabranch.errors import UnknownNameError, UsageError, shown
 from anabranch.games.mazes import Cell, Maze, Passage, draw_maze, given_maze
+from anabranch.games.race import greedy, most_raced, race, turn_costs
 
 STAY = 4
 STEPS = ((0, 1), (1, 0), (0, -1), (-1, 0), (0, 0))  # UP, RIGHT, DOWN, LEFT, STAY as (x, y), y upwards
@@ -117,6 +118,12 @@ class PyRat(ab.CompiledGame):
         self.slots[[_index(maze, place) for place in maze.cheese]] = np.arange(count)
         words = -(-count // CHEESE_PER_WORD)
         self.words = words
+        slots = most_raced(maze.width * maze.height, CHEESE_PER_WORD * words)
+        self.raced = min(count, slots)  # cheese that the heuristic races for
+        self.places = np.zeros(slots, np.int16)  # number of a cheese → its cell
+        self.places[: self.raced] = [_index(maze, place) for place in maze.cheese[: self.raced]]
+        self.costs = np.zeros((maze.width * maze.height, slots), np.int16)  # turns from a cell to a cheese
+        self.costs[:, : self.raced] = turn_costs(self.moves, self.mud, self.places[: self.raced])
         most = min(count, count / 2 + 1)
         self.returns = (-most if self.difference else 0.0, most)
         self.rewards_along = True
@@ -179,6 +186,13 @@ class PyRat(ab.CompiledGame):
             if self.difference:
                 low[1 - seat] = -most
 
+    def heuristic(self, state: Any, values: Any) -> None:
+        turns = self.max_turns - state.turns
+        race(state, self.moves, self.mud, self.costs, self.places, self.raced, self.cheese, turns, values)
+        if self.difference:
+            values[0] -= values[1]
+            values[1] = -values[0]
+
     def observe(self, state: Any, player: int, planes: Any) -> None:
         width, other = self.width, 1 - player
         planes[0, state.cell[player] // width, state.cell[player] % width] = 1.0
@@ -224,6 +238,9 @@ class PyRat(ab.CompiledGame):
                 cells = tuple(int(plane * target.size + cell) for plane in planes for cell in target)
                 found.append(ab.Symmetry(actions=tuple(actions), cells=cells, players=seats))
         return found
+
+    def agents(self) -> Mapping[str, Callable[[ab.State, int], int]]:
+        return {"greedy": greedy}
 
     def text(self, state: ab.State) -> str:
         walls, mud = set(self._maze.walls), dict(self._maze.mud)

@@ -119,7 +119,7 @@ class Series:
             wanted = "2" if game.players == 2 else f"2 or {game.players}"
             raise UsageError(f"{game.name} has {game.players} players: give {wanted} agents, found {len(agents)}")
         self.game = game
-        self.agents = [as_agent(agent) for agent in agents]
+        self.agents = [as_agent(agent, game) for agent in agents]
         check_agents(self.agents, game)
         self.seed, self.abreast, self.longest = seed, abreast, longest
         self.positions: tuple[State, ...] = ()  # with which pairs begin in turn, if any were given

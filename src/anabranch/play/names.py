@@ -1,7 +1,7 @@
 """Agents by name, as commands take them: `random`, `search:simulations=800`, `path/to/file.py:Name`.
 
 A kind of agent is a prefix and a function that makes one from the text after the colon. Kinds of the library are listed
-here and imported when first used; `register` adds others.
+here and imported when first used; `register` adds others. A game may bring players of its own, by its `agents`.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from anabranch.errors import DataError, UnknownNameError, UsageError, shortened
+from anabranch.game.game import Game
 from anabranch.game.load import load_module, refuse_pythons_own
 from anabranch.play.agent import Agent
 from anabranch.play.random_agent import RandomAgent
@@ -40,8 +41,8 @@ def kinds() -> list[str]:
     return sorted(_KINDS)
 
 
-def agent_by_name(text: str) -> Agent:
-    """Make the agent a text names."""
+def agent_by_name(text: str, game: Game | None = None) -> Agent:
+    """Make the agent a text names; those of a game's own are known where it is given."""
     prefix, separator, rest = text.partition(":")
     if prefix in _KINDS:
         make = _KINDS[prefix]
@@ -49,6 +50,11 @@ def agent_by_name(text: str) -> Agent:
             module, _, function = make.partition(":")
             make = getattr(importlib.import_module(f"anabranch.play.{module}"), function)
         return as_agent(make(rest))
+    own = {} if game is None else dict(game.agents())
+    if prefix in own:
+        if rest:
+            raise UsageError(f"{prefix} has no options, found {shortened(rest)!r}")
+        return ScriptedAgent(own[prefix], prefix)
     text, _, mark = text.partition(":sha256=")
     where, separator, member = text.rpartition(":")
     if separator and (where.endswith(".py") or "." in where):
@@ -56,7 +62,7 @@ def agent_by_name(text: str) -> Agent:
     if text.endswith(".py"):
         file = shortened(text)
         raise UsageError(f"which agent of {file}? Name its class or function too, e.g. {file}:MyAgent")
-    raise UnknownNameError("agent", prefix, [*_KINDS, "path/to/file.py:Name"])
+    raise UnknownNameError("agent", prefix, [*_KINDS, *own, "path/to/file.py:Name"])
 
 
 def with_evaluator(text: str, evaluator: str) -> str:
@@ -68,10 +74,10 @@ def with_evaluator(text: str, evaluator: str) -> str:
     return f"search:{','.join(pairs)}"
 
 
-def as_agent(given: Any) -> Agent:
+def as_agent(given: Any, game: Game | None = None) -> Agent:
     """Return an agent: one that is given, one named by a text, or one made of a function of (state, seat)."""
     if isinstance(given, str):
-        return agent_by_name(given)
+        return agent_by_name(given, game)
     if isinstance(given, type):
         raise UsageError(f"{given.__name__} is a class; an agent is one of its instances: {given.__name__}(…)")
     if callable(getattr(given, "choose", None)):

@@ -1,4 +1,4 @@
-"""Goofspiel and Pig against OpenSpiel's: the same legal actions, chances, ends and returns on random plies."""
+"""Goofspiel, Oshi-Zumo and Pig against OpenSpiel's: the same legal actions, chances, ends and returns."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import pytest
 from tests.golden.lockstep import play_in_lockstep
 
 from anabranch.games.goofspiel import Goofspiel
+from anabranch.games.oshi_zumo import OshiZumo
 from anabranch.games.pig import Pig
 
 
@@ -41,3 +42,19 @@ def test_pig_equals_open_spiel(target, sides, players):
     parameters = {"winscore": target, "diceoutcomes": sides, "players": players, "horizon": 10**6}
     finished = play_in_lockstep(Pig(target, sides, players), pyspiel.load_game("pig", parameters), 10_000)
     assert finished > 20
+
+
+@pytest.mark.parametrize(
+    ("size", "coins", "min_bid", "horizon", "alesia"),
+    [(3, 10, 1, None, False), (3, 10, 3, None, True), (3, 10, 0, 12, False), (1, 6, 0, 1000, True)],
+)
+def test_oshi_zumo_equals_open_spiel(size, coins, min_bid, horizon, alesia):
+    parameters = {
+        "size": size,
+        "coins": coins,
+        "min_bid": min_bid,
+        "horizon": horizon or 10**6,  # which it always has; where every bid costs a coin games end without one
+        "alesia": alesia,
+    }
+    ours = OshiZumo(size, coins, min_bid, horizon, alesia)
+    assert play_in_lockstep(ours, pyspiel.load_game("oshi_zumo", parameters), 5_000) > 200

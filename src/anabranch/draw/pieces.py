@@ -109,6 +109,20 @@ def race(
     return document(left + long + 114, 34 + len(scores) * 34, *parts, goal, stones=PLAYERS)
 
 
+def ring(names: Sequence[str], coins: Sequence[int], place: int, size: int) -> str:
+    """Draw a row of 2·size + 1 cells with a wrestler so far right of the middle, and the coins at both ends."""
+    cell = max(10.0, min(34.0, 520 / (2 * size + 1)))
+    left, y = _after(names) + 8, 14.0
+    parts = [rect(left + at * cell, y, cell, cell, fill=PAPER, stroke=SOFT) for at in range(2 * size + 1)]
+    parts.append(circle(left + (size + place + 0.5) * cell, y + 0.5 * cell, 0.36 * cell, fill=GOLD))
+    ends = ((14.0, "start"), (left + (2 * size + 1) * cell + left - 14, "end"))
+    for seat, (x, anchor) in enumerate(ends):
+        style = {"anchor": anchor, "fill": player_colour(seat), "font_weight": 700}
+        parts.append(text(x, y + 0.5 * cell + 5, names[seat], size=13, **style))
+        parts.append(text(x, y + cell + 22, f"{coins[seat]} coins", size=13, **style))
+    return document(2 * left + (2 * size + 1) * cell, cell + 50, *parts, stones=PLAYERS)
+
+
 def heap(stones: int, *, across: int = 10, most: int = 120) -> str:
     """Draw a heap in rows, and how many there are."""
     shown, pitch = min(stones, most), 26.0

@@ -20,6 +20,7 @@ _BUILT_IN = {
     "goofspiel": "Goofspiel",
     "matrix": "Matrix",
     "n_in_a_row": "NInARow",
+    "oshi_zumo": "OshiZumo",
     "othello": "Othello",
     "pig": "Pig",
     "pyrat": "PyRat",

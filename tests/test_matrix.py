@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 
@@ -46,7 +48,7 @@ def test_a_table_pays_every_player_its_own(shape):
 
 
 def test_presets():
-    assert set(PRESETS) == {"matching_pennies", "rock_paper_scissors", "prisoners_dilemma", "biased"}
+    assert set(PRESETS) == {"matching_pennies", "rock_paper_scissors", "prisoners_dilemma", "biased", "odd_one_out"}
     pennies = payoffs_by_play(matrix("matching_pennies"))
     assert pennies[..., 0].tolist() == [[1, -1], [-1, 1]]
     assert payoffs_by_play(matrix("biased"))[..., 0].tolist() == [[2, -1], [-1, 1]]
@@ -126,3 +128,27 @@ def test_what_is_no_table_is_refused(payoffs):
 def test_an_unknown_name_suggests_the_nearest():
     with pytest.raises(UnknownNameError, match="prisoners_dilemma"):
         matrix("prisoner_dilemma")
+
+
+def test_odd_one_out_is_fair_to_three():
+    """By hand: who differs from both others takes 1 from each; against two who toss coins both sides are worth 0."""
+    table = Matrix("odd_one_out").payoffs
+    assert table.shape == (2, 2, 2, 3)
+    for joint in itertools.product(range(2), repeat=3):
+        odd = [seat for seat in range(3) if joint.count(joint[seat]) == 1]
+        paid = [2 if [seat] == odd else -1 if odd else 0 for seat in range(3)]
+        assert table[joint].tolist() == paid
+    assert np.einsum("abcp,b,c->ap", table, [0.5, 0.5], [0.5, 0.5])[:, 0].tolist() == [0.0, 0.0]
+
+
+@pytest.mark.parametrize("rounds", [1, 3])
+def test_three_who_choose_at_once_are_searched(rounds):
+    """The engine equals the reference with three acting players, rewards sum to zero, and so do values."""
+    state = Matrix("odd_one_out", rounds=rounds).start()
+    for selector in (ab.Puct(), ab.Ucb1()):
+        config = ab.SearchConfig(simultaneous=selector)
+        found = ab.search(state, simulations=400, evaluator=ab.Uniform(), config=config)
+        expected = ab.Reference(state, ab.Uniform(), config).run(simulations=400)
+        assert found.visits.tolist() == expected.visits.tolist()
+        assert found.value.sum() == pytest.approx(0.0, abs=1e-9)
+    assert len(state.game.symmetries()) == 11  # all orders of the seats, with the sides swapped or not, but for nothing

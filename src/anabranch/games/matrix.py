@@ -21,18 +21,26 @@ PRESETS: dict[str, tuple[list[Any], tuple[str, ...]]] = {
     "rock_paper_scissors": ([[0, -1, 1], [1, 0, -1], [-1, 1, 0]], ("rock", "paper", "scissors")),
     "prisoners_dilemma": ([[(3, 3), (0, 5)], [(5, 0), (1, 1)]], ("cooperate", "defect")),
     "biased": ([[2, -1], [-1, 1]], ("first", "second")),
+    "odd_one_out": (
+        [
+            [[(0, 0, 0), (-1, -1, 2)], [(-1, 2, -1), (2, -1, -1)]],
+            [[(2, -1, -1), (-1, 2, -1)], [(-1, -1, 2), (0, 0, 0)]],
+        ],
+        ("heads", "tails"),
+    ),
 }
 
 
 class Matrix(ab.CompiledGame):
     """All players choose at once, and the table pays them; `rounds` such games are played one after the other.
 
-    `payoffs` is a name (matching_pennies, rock_paper_scissors, prisoners_dilemma, biased), a matrix, or a table. A
-    matrix holds what player 0, who chooses the row, gets from player 1, who chooses the column. A table of P
-    players has P + 1 axes: payoffs[a_0, …, a_{P−1}, i] is what player i gets when player j plays a_j; players may
-    have different numbers of actions.
+    `payoffs` is a name (matching_pennies, rock_paper_scissors, prisoners_dilemma, biased, or odd_one_out for three), a
+    matrix, or a table. A matrix holds what player 0, who chooses the row, gets from player 1, who chooses the column.
+    A table of P players has P + 1 axes: payoffs[a_0, …, a_{P−1}, i] is what player i gets when player j plays a_j;
+    players may have different numbers of actions.
 
-    "biased" is [[2, −1], [−1, 1]]: worth 1/5 to player 0, both play their first action with probability 2/5.
+    "biased" is [[2, −1], [−1, 1]]: worth 1/5 to player 0, both play their first action with probability 2/5. In
+    "odd_one_out" three players show a side of a coin, and who shows another than both others gets 1 from each.
 
     A state is the number of rounds played: what was played in them changes nothing that follows, so it is not
     remembered. A player observes one number, the share of rounds left.

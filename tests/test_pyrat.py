@@ -209,33 +209,50 @@ def _bit(state, number):
 
 @pytest.mark.parametrize("name", PRESETS)
 def test_mazes_are_connected_symmetric_and_as_the_preset_says(name):
-    size = PRESETS[name]
-    for seed in range(8 if size.width > 15 else 25):
+    for seed in range(8 if PRESETS[name].width > 15 else 25):
         game = pyrat(name, seed=seed)
-        maze = game.maze
-
-        def turned(place, maze=maze):
-            return maze.width - 1 - place[0], maze.height - 1 - place[1]
-
-        assert (maze.width, maze.height, len(maze.cheese), game.max_turns) == size[:4]
-        assert {turned(place) for place in maze.cheese} == set(maze.cheese)
-        assert ((size.width // 2, size.height // 2) in maze.cheese) == (size.cheese % 2 == 1)
-        assert not {(0, 0), turned((0, 0))} & set(maze.cheese)
-        assert {tuple(sorted(map(turned, pair))) for pair in maze.walls} == set(maze.walls)
-        assert {tuple(sorted(map(turned, pair))): depth for pair, depth in maze.mud} == dict(maze.mud)
-        assert {depth for _, depth in maze.mud} <= (set() if size.open else {2, 3})
-        assert _reached_from_the_corner(game) == size.width * size.height
+        assert game.max_turns == PRESETS[name].max_turns
+        check_maze(game.maze, PRESETS[name])
 
 
-def _reached_from_the_corner(game):
-    seen, fresh = {0}, [0]
+@pytest.mark.hard
+@pytest.mark.parametrize("name", PRESETS)
+def test_a_thousand_mazes_are_connected_symmetric_and_drawn_again_by_their_seed(name):
+    size = PRESETS[name]
+    chances = {"wall_chance": 0.0, "mud_chance": 0.0} if size.open else {}
+    mazes = [draw_maze(size.width, size.height, size.cheese, seed, **chances) for seed in range(1000)]
+    assert len(set(mazes)) > 990  # an open board differs in its cheese alone
+    for seed, maze in enumerate(mazes):
+        check_maze(maze, size)
+        assert maze == draw_maze(size.width, size.height, size.cheese, seed, **chances)
+
+
+def check_maze(maze, size):
+    """Assert that a maze has the preset's sizes, looks the same after half a turn, and is connected."""
+
+    def turned(place):
+        return maze.width - 1 - place[0], maze.height - 1 - place[1]
+
+    assert (maze.width, maze.height, len(maze.cheese)) == size[:3]
+    assert {turned(place) for place in maze.cheese} == set(maze.cheese)
+    assert ((size.width // 2, size.height // 2) in maze.cheese) == (size.cheese % 2 == 1)
+    assert not {(0, 0), turned((0, 0))} & set(maze.cheese)
+    assert {tuple(sorted(map(turned, pair))) for pair in maze.walls} == set(maze.walls)
+    assert {tuple(sorted(map(turned, pair))): depth for pair, depth in maze.mud} == dict(maze.mud)
+    assert {depth for _, depth in maze.mud} <= (set() if size.open else {2, 3})
+    assert _reached_from_the_corner(maze) == size.width * size.height
+
+
+def _reached_from_the_corner(maze):
+    walls = set(maze.walls)
+    seen, fresh = {(0, 0)}, [(0, 0)]
     while fresh:
-        cell = fresh.pop()
-        for action in range(4):
-            following = int(game.moves[cell, action])
-            if following not in seen:
-                seen.add(following)
-                fresh.append(following)
+        x, y = fresh.pop()
+        for place in ((x + 1, y), (x, y + 1), (x - 1, y), (x, y - 1)):
+            inside = 0 <= place[0] < maze.width and 0 <= place[1] < maze.height
+            if inside and place not in seen and tuple(sorted(((x, y), place))) not in walls:
+                seen.add(place)
+                fresh.append(place)
     return len(seen)
 
 

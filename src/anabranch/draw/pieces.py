@@ -117,9 +117,8 @@ def ring(names: Sequence[str], coins: Sequence[int], place: int, size: int) -> s
     parts.append(circle(left + (size + place + 0.5) * cell, y + 0.5 * cell, 0.36 * cell, fill=GOLD))
     ends = ((14.0, "start"), (left + (2 * size + 1) * cell + left - 14, "end"))
     for seat, (x, anchor) in enumerate(ends):
-        style = {"anchor": anchor, "fill": player_colour(seat), "font_weight": 700}
-        parts.append(text(x, y + 0.5 * cell + 5, names[seat], size=13, **style))
-        parts.append(text(x, y + cell + 22, f"{coins[seat]} coins", size=13, **style))
+        for down, words in ((0.5 * cell + 5, names[seat]), (cell + 22, f"{coins[seat]} coins")):
+            parts.append(text(x, y + down, words, size=13, anchor=anchor, fill=player_colour(seat), font_weight=700))
     return document(2 * left + (2 * size + 1) * cell, cell + 50, *parts, stones=PLAYERS)
 
 

@@ -41,7 +41,7 @@ def test_a_search_that_differs_signs_differently(other):
 
 def test_every_selector_chance_mode_evaluator_and_kind_of_game_is_signed():
     games = {case.game for case in CASES}
-    assert {type(case.evaluator).__name__ for case in CASES} == {"Uniform", "Hashing", "Rollout", "Asked"}
+    assert {type(case.evaluator).__name__ for case in CASES} == {"Uniform", "Hashing", "Heuristic", "Rollout", "Asked"}
     assert {type(case.config.selector).__name__ for case in CASES} == {"Puct", "Ucb1"}
     assert {case.config.chance.draw for case in CASES} == {"spread", "sampled"}
     assert {case.config.transposition.on_visit for case in CASES} == {"continue", "stop"}

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from anabranch import games
-from anabranch.evaluate.native import Hashing, Rollout, Uniform
+from anabranch.evaluate.native import Hashing, Heuristic, Rollout, Uniform
 from anabranch.game.objects import ObjectGame
 from anabranch.game.random import Random
 from anabranch.game.words import CHANCE, OVER, player
@@ -173,6 +173,8 @@ CASES: tuple[Case, ...] = (
     Case("pig", evaluator=Rollout(), config=SearchConfig(chance=Chance(exact_up_to=6), width=4, depth=2)),
     Case("random_game", _mixed(9, 2, 1.0), Hashing(), SearchConfig(chance=Chance(exact_up_to=3), width=7), 3000),
     Case("tic_tac_toe", evaluator=Asked(), config=SearchConfig(width=4, depth=2), simulations=100),
+    Case("oshi_zumo"),
+    Case("pyrat", {"preset": "open7"}, Heuristic()),
 )
 
 # A few of them, quick even where nothing is compiled yet, and what they sign with: `anabranch doctor` compares. Where

@@ -150,7 +150,7 @@ def checked_rewards(game: Any, rewards: Any) -> list[float]:
     try:
         values = [float(x) for x in rewards]
     except TypeError:
-        raise broken(game, "step", f"step must give {game.players} rewards, one per player, found {rewards!r}") from None
+        raise broken(game, "step", f"step must give {game.players} rewards, found {rewards!r}") from None
     if len(values) != game.players or not all(map(math.isfinite, values)):
         raise broken(game, "step", f"step must give {game.players} finite rewards, found {values}")
     if not all(abs(x) <= LARGEST_REWARD for x in values):

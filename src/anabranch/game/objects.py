@@ -62,8 +62,8 @@ class ObjectRules:
             hash(state)
         except TypeError:
             raise GameError(
-                f"{self.game.name}: setup returned {type(state).__name__}, which is not hashable; states are compared and "
-                f"shared, so return something that cannot change: a tuple, a frozen dataclass"
+                f"{self.game.name}: setup returned {type(state).__name__}, which is not hashable; states are shared "
+                f"and compared, so return something that cannot change: a tuple, a frozen dataclass"
             ) from None
         return state
 

@@ -60,7 +60,9 @@ def raise_failure(failure: dict[str, Any], root: State, doing: str = "searching"
         raise CycleError(endless(game))
     if failure["cause"] == "too_many_players":
         here = State(game, state)
-        raise UsageError(too_many_players(game, MatrixGame(), 2, len(here.turn), here))
+        acting = here.turn
+        assert isinstance(acting, tuple)
+        raise UsageError(too_many_players(game, MatrixGame(), 2, len(acting), here))
     if failure["cause"] == "too_many_choices":
         raise GameError(f"{game.name}: the joint choices of the acting players do not fit into 32 bits; {note}")
     try:

@@ -209,6 +209,10 @@ class Go(ab.CompiledGame):
         over = drawn.over or "leads by" in drawn.said
         passed = not over and " passed" in drawn.said
         seats = [seat for row in drawn.cells for seat in row]
+        if over and " to move" in drawn.said:
+            refuse(self, "it is over, or somebody is to move, not both")
+        if passed and drawn.mover is not None and f"{self.player_name(drawn.mover)} passed" in drawn.said:
+            refuse(self, f"{self.player_name(drawn.mover)} passed, so the other is to move")
         if drawn.mover is None and not over and any(seat != EMPTY for seat in seats):
             refuse(self, "who moves? Add a line that says so, e.g. black to move")
         mover = drawn.mover or 0

@@ -71,7 +71,9 @@ class TakeAway(ab.CompiledGame):
         if not found:
             raise UsageError(f"take_away: write how many stones are left and who moves, e.g. {EXAMPLE}")
         stones, winner = int(found["stones"]), found["winner"]
-        if stones > 2**DIGITS - 1 or (stones == 0) != (winner is not None):
+        if stones > 2**DIGITS - 1:
+            raise UsageError(f"take_away: {found[0]!r}: there are at most {2**DIGITS - 1:,} stones")
+        if (stones == 0) != (winner is not None):
             raise UsageError(f"take_away: {found[0]!r} is no position; somebody has won when 0 are left, and only then")
         return self.start().replace(stones=stones, mover=1 - int(winner) if winner else int(found["mover"]))
 

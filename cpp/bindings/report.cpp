@@ -127,7 +127,8 @@ nb::tuple node(const BoundSearch& s, NodeId id) {
   const Graph& g = idle(s).graph();
   if (id >= g.size()) throw nb::index_error("no such node");
   const char* const kinds[] = {"over", "chance", "decision"};
-  return nb::make_tuple(kinds[static_cast<std::size_t>(g.nodes[id].kind)], g.nodes[id].visits, std::vector<double>(g.mean(id), g.mean(id) + g.players));
+  const std::vector<double> value(g.mean(id), g.mean(id) + g.players), evaluation(g.evaluation(id), g.evaluation(id) + g.players);
+  return nb::make_tuple(kinds[static_cast<std::size_t>(g.nodes[id].kind)], g.nodes[id].visits, value, evaluation);
 }
 
 nb::tuple variances(const BoundSearch& s) {
@@ -164,8 +165,8 @@ void bind_report(nb::module_& m) {
         nb::sig("def summary(search: Search) -> tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.int64], "
                 "numpy.typing.NDArray[numpy.float64], list[int | tuple[int, ...]], int, bool]"),
         "(policy, prior, q, policy to learn from) and visits by player and action, the root's value, the principal variation, how many nodes, whether it is chance.");
-  m.def("node", &node, nb::arg("search"), nb::arg("node"), nb::sig("def node(search: Search, node: int) -> tuple[str, int, list[float]]"),
-        "Kind, visits and value of a node.");
+  m.def("node", &node, nb::arg("search"), nb::arg("node"), nb::sig("def node(search: Search, node: int) -> tuple[str, int, list[float], list[float]]"),
+        "Kind, visits, value and evaluation of a node.");
   m.def("edges", [](BoundSearch& s, NodeId id) { return reporting(s, [&] { return edges(s, id); }); }, nb::arg("search"), nb::arg("node"),
         nb::sig("def edges(search: Search, node: int) -> list[tuple[list[int], int, int | None, list[float], float]]"),
         "[(actions, visits, child, value, probability)] in creation order.");

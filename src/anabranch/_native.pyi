@@ -332,8 +332,8 @@ def summary(search: Search) -> tuple[numpy.typing.NDArray[numpy.float64], numpy.
     (policy, prior, q, policy to learn from) and visits by player and action, the root's value, the principal variation, how many nodes, whether it is chance.
     """
 
-def node(search: Search, node: int) -> tuple[str, int, list[float]]:
-    """Kind, visits and value of a node."""
+def node(search: Search, node: int) -> tuple[str, int, list[float], list[float]]:
+    """Kind, visits, value and evaluation of a node."""
 
 def edges(search: Search, node: int) -> list[tuple[list[int], int, int | None, list[float], float]]:
     """[(actions, visits, child, value, probability)] in creation order."""

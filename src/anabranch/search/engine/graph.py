@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from anabranch import _native
 from anabranch.errors import UsageError
+from anabranch.game.game import Game
 from anabranch.game.state import State
 from anabranch.search.engine.failure import reported
 from anabranch.search.results.result import Result
@@ -32,6 +33,11 @@ class Graph:
         self._root_number = int(native.root_number)
         self._root = root
         self._columns: tuple[tuple[int, int], dict[str, npt.NDArray[Any]]] | None = None  # and when they were read
+
+    @property
+    def game(self) -> Game:
+        """The game it is a graph of."""
+        return self._root.game
 
     @property
     def moved_on(self) -> bool:
@@ -76,7 +82,7 @@ class Graph:
         """Return a node by its number."""
         if not isinstance(number, (int, np.integer)) or not 0 <= number < len(self):
             raise UsageError(f"there is no node {number!r}; the graph has {len(self)}, numbered from 0")
-        kind, visits, value = _native.node(self.native, number)
+        kind, visits, value, evaluation = _native.node(self.native, number)
         edges = [
             EdgeView(row[0][0] if len(row[0]) == 1 else tuple(row[0]), row[1], np.array(row[3]), row[2], row[4])
             for row in self._edges(number)
@@ -88,6 +94,7 @@ class Graph:
             visits=visits,
             value=np.array(value),
             edges=edges,
+            evaluation=tuple(evaluation),
         )
 
     def _edges(self, number: int) -> list[tuple[list[int], int, int | None, list[float], float]]:

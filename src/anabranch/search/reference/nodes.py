@@ -242,7 +242,8 @@ class ReferenceGraph:
             )
             for edge in node.edges.values()
         ]
-        return NodeView(number, node.kind.value, node.state, node.visits, np.array(node.mean), edges)
+        evaluated = [0.0] * self.game.players if node.evaluation is None else node.evaluation.values
+        return NodeView(number, node.kind.value, node.state, node.visits, np.array(node.mean), edges, tuple(evaluated))
 
     @property
     def limited(self) -> bool:

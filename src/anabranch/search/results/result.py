@@ -75,6 +75,17 @@ class Result:
                 found[seat] = pruned_policy(self, seat, self.config.forced, self.config)
         return found
 
+    @property
+    def exploitability(self) -> float | None:
+        """What a best reply gains in the searched table where two players choose at once; None where it has none.
+
+        NashConv / 2 of the policies on ½·(q_1 − q_2), with U where nothing was visited. `ab.exploitability` knows the
+        whole game.
+        """
+        from anabranch.search.results.certificate import root_exploitability
+
+        return root_exploitability(self)
+
     def __getstate__(self) -> dict[str, Any]:
         """What is pickled: everything, but of the graph an excerpt, which says of all else where it stayed."""
         from anabranch.search.results.excerpt import excerpt
@@ -116,6 +127,7 @@ class Result:
             "game": self.state.game.name,
             "value": self.value.tolist(),
             "action": self.action,
+            "exploitability": self.exploitability,
             "players": rows,
             "outcomes": fan,
             "line": self.line,

@@ -34,6 +34,7 @@ class NodeView:
     visits: int
     value: npt.NDArray[np.float64]
     edges: list[EdgeView]
+    evaluation: tuple[float, ...]  # what the evaluator said it is worth; 0 where nobody was asked
 
 
 class ReadableGraph(Protocol):

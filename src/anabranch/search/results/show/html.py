@@ -45,6 +45,8 @@ def sheet_html(sheet: Sheet) -> str:
         f'<div style="margin:0 0 10px">{chips}</div>',
         *map(table_html, sheet.tables),
     ]
+    if sheet.certificate:
+        parts.append(f'<div style="color:{SOFT}">{clean(sheet.certificate)}</div>')
     if sheet.line:
         parts.append(f'<div><span style="color:{SOFT}">line</span> {clean(sheet.line)}</div>')
     if sheet.legend:

@@ -50,6 +50,7 @@ def result_sheet(result: Result) -> Sheet:
         tables=tables,
         fan=fan,
         line="" if len(seats) == 1 else " ".join(line_names(state, result.line, LONGEST_LINE)),
+        certificate=_certificate(result),
         legend=_legend(game, len(seats), scale, bool(fan)) if tables else None,
         notes=_notes(result, root),
     )
@@ -66,6 +67,12 @@ def _legend(game: Game, acting: int, scale: Scale, fan: bool) -> Legend:
     steps = [scale.low + (scale.high - scale.low) * (step + 0.5) / SHADES for step in range(SHADES)]
     ramps = [[scale.colour(value, seat) for value in steps] for seat in range(min(players, MOST_PLAYERS))]
     return Legend(words, signed(scale.low, 2), signed(scale.high, 2), ramps)
+
+
+def _certificate(result: Result) -> str:
+    """Say what the policies leave to be gained in the searched table."""
+    found = result.exploitability
+    return "" if found is None else f"exploitability of these strategies in this table: {found:.4f}"
 
 
 def _cap(result: Result) -> list[str]:

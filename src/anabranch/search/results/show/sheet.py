@@ -63,5 +63,6 @@ class Sheet:
     tables: Sequence[Table] = ()
     fan: Sequence[tuple[float, str]] = ()  # of a chance root: (probability, colour) of each row of the first table
     line: str = ""
+    certificate: str = ""  # what the policies leave to be gained
     legend: Legend | None = None
     notes: Sequence[str] = field(default_factory=tuple)

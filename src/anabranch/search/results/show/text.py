@@ -13,6 +13,8 @@ def sheet_text(sheet: Sheet) -> str:
     """Return a sheet as lines of text."""
     worth = ", ".join(f"{whom} {cell.lines[0]}" for whom, cell in sheet.values)
     parts = [f"{sheet.heading}; {sheet.summary}\nvalue: {worth}", *map(table_text, sheet.tables)]
+    if sheet.certificate:
+        parts.append(sheet.certificate)
     if sheet.line:
         parts.append(f"line: {sheet.line}")
     if sheet.notes:

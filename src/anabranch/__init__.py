@@ -57,6 +57,10 @@ if TYPE_CHECKING:
     from anabranch.game.words import player as player
     from anabranch.play.agent import Agent as Agent
     from anabranch.play.agent import Turn as Turn
+    from anabranch.play.best_response import BestResponse as BestResponse
+    from anabranch.play.best_response import best_response as best_response
+    from anabranch.play.exploitability import Exploitability as Exploitability
+    from anabranch.play.exploitability import exploitability as exploitability
     from anabranch.play.human_agent import HumanAgent as HumanAgent
     from anabranch.play.match import match as match
     from anabranch.play.match_result import Match as Match
@@ -96,6 +100,10 @@ if TYPE_CHECKING:
 
 _HOME = {
     "Agent": "play.agent",
+    "BestResponse": "play.best_response",
+    "best_response": "play.best_response",
+    "Exploitability": "play.exploitability",
+    "exploitability": "play.exploitability",
     "HumanAgent": "play.human_agent",
     "Match": "play.match_result",
     "match": "play.match",

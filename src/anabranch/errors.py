@@ -49,6 +49,14 @@ class UnsupportedGameError(UsageError):
     """A game of another library that this search cannot play soundly; the message says why."""
 
 
+class TooManyStatesError(UsageError):
+    """A game has more states than were to be written out: what was found, and what to do about it."""
+
+    def __init__(self, found: str, advice: str) -> None:
+        super().__init__(f"{found}. {advice}")
+        self.found = found
+
+
 class GameError(AnabranchError):
     """The rules of a game broke a promise: a lie, a size that does not fit, nonsense returned."""
 

@@ -40,7 +40,11 @@ class Turn:
 
 
 class Agent(ABC):
-    """Chooses actions. Derive from it, or write any class with `choose`; see RandomAgent for the smallest one."""
+    """Chooses actions. Derive from it, or write any class with `choose`; see RandomAgent for the smallest one.
+
+    One whose choices depend on the state alone may have `probabilities(turns)`, one array over action ids per turn (or
+    a mapping from ids): then `ab.exploitability` can say how much it leaves to be gained.
+    """
 
     @property
     def name(self) -> str:

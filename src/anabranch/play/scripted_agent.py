@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from anabranch.errors import AgentError, UsageError
 from anabranch.evaluate.contents import origin
 from anabranch.game.state import State
-from anabranch.play.agent import Agent, Turn
+from anabranch.play.agent import Agent, Turn, ask
 
 
 class ScriptedAgent(Agent):
@@ -37,3 +37,7 @@ class ScriptedAgent(Agent):
                     f"{self.name} raised {type(error).__name__}: {error}\nin seat {turn.seat}, after {turn.where()}"
                 ) from error
         return chosen
+
+    def probabilities(self, turns: Sequence[Turn]) -> list[dict[int, float]]:
+        """Return that it plays what the function says, always."""
+        return [{action: 1.0} for action in ask(self, turns)]

@@ -10,7 +10,7 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from anabranch.errors import GameError, UsageError
+from anabranch.errors import GameError, TooManyStatesError
 from anabranch.game.game import Game
 from anabranch.game.state import State
 from anabranch.game.words import CHANCE, OVER, acting, as_row
@@ -116,12 +116,13 @@ def position_of(state: State) -> Position:
     return position
 
 
-def too_many_states(game: Game, max_states: int, expanded: int, size: int | None = None) -> UsageError:
+def too_many_states(game: Game, max_states: int, expanded: int, size: int | None = None) -> TooManyStatesError:
     """Return what is said of a game with more states than allowed; `size` is the bytes that one takes."""
     room = f"; here a state takes about {size} bytes" if size else ""
-    return UsageError(
+    return TooManyStatesError(
         f"{game.name} has more than {max_states} states: so many were found when the moves of {expanded:,} of them had "
-        f"been tried. Raise max_states{room}; or solve a position nearer to the end, or a smaller board"
+        "been tried",
+        f"Raise max_states{room}; or solve a position nearer to the end, or a smaller board",
     )
 
 

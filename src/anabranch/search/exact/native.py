@@ -56,12 +56,19 @@ class NativeGame:
         return _solved_again, self._asked
 
 
+def explore_natively(start: State, max_states: int, tolerance: float, teller: Teller) -> NativeGame:
+    """Find every state that can follow; none has its value yet."""
+    finite = NativeGame(start, max_states, tolerance)
+    native = finite.native
+    if not reported(start, native.explore, min(max_states, NO_LIMIT), teller.tell, doing="solving"):
+        raise too_many_states(start.game, max_states, native.expanded, native.bytes // native.states)
+    return finite
+
+
 def solve_natively(start: State, max_states: int, tolerance: float, teller: Teller) -> tuple[NativeGame, list[int]]:
     """Return every state with its value; or states that follow each other, where such loops have no value."""
-    finite = NativeGame(start, max_states, tolerance)
+    finite = explore_natively(start, max_states, tolerance, teller)
     game, native = start.game, finite.native
-    if not reported(start, native.explore, min(max_states, NO_LIMIT), teller.tell, doing="solving"):
-        raise too_many_states(game, max_states, native.expanded, native.bytes // native.states)
     iterated = game.cycles == "bootstrap"
     ended, where = native.solve(game.discount, iterated, tolerance, SWEEPS, teller.tell)
     if ended == "loop":

@@ -61,7 +61,7 @@ def solved_natively(start: State, max_states: int, tolerance: float, teller: Tel
     """Return the solution of a compiled game, by the engine."""
     finite, loop = solve_natively(start, max_states, tolerance, teller)
     if loop:
-        raise _cycle(finite, loop)
+        raise cycle_error(finite, loop)
     return Solution(finite, finite.values, finite.gap)
 
 
@@ -78,14 +78,15 @@ def solved_in_python(start: State, max_states: int, tolerance: float, teller: Te
         elif game.cycles == "bootstrap":
             iterate(game, positions, component, values, tolerance, beat)
         else:
-            raise _cycle(finite, component)
+            raise cycle_error(finite, component)
         solved += len(component)
         beat()
     teller.tell(count, count, solved)
     return Solution(finite, values, partial(smallest_gap, game, positions, values))
 
 
-def _cycle(finite: FiniteGame, component: list[int]) -> CycleError:
+def cycle_error(finite: FiniteGame, component: list[int]) -> CycleError:
+    """Return what is said of states that follow each other where such loops have no value."""
     return CycleError(f"{describe_loop(finite, set(component))}\n{NO_VALUE[finite.game.cycles is None]}")
 
 

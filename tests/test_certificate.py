@@ -41,7 +41,7 @@ def test_unvisited_cells_are_worth_the_evaluation():
 
 
 def test_points_are_compared_by_half_their_difference():
-    game = Matrix("prisoners_dilemma", **INTERPRETED)
+    game = Matrix([[(3, 3), (0, 1)], [(0, 2), (1, 0)]], **INTERPRETED)
     result = ab.search(game.start(), simulations=500, config=CONFIGS["regrets"])
     policy = {0: result.policy[0], 1: result.policy[1]}
     assert result.exploitability == pytest.approx(ab.exploitability(game, lambda state: policy).exploitability)

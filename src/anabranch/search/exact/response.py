@@ -185,7 +185,7 @@ class WrittenGame:
         """Cut states, in the order of their levels, into levels; that of states where all is over is left out."""
         levels = []
         for height in range(1, int(heights[-1]) + 1):
-            begin, end = (int(np.searchsorted(heights, height, side)) for side in ("left", "right"))  # type: ignore[call-overload]
+            begin, end = (int(np.searchsorted(heights, height, side)) for side in ("left", "right"))
             rows = self._first_row[begin:end]
             levels.append(
                 Level(

@@ -138,7 +138,7 @@ def games(budgets: Sequence[int], seeds: int, names: Sequence[str]) -> str:
     for title, start in positions().items():
         known = Known(start, ab.solve(start), written_out(start, 200_000, Teller(None)))
         value = float(known.solution.value[0]) + 0.0
-        heading = f"{title}: {len(known.written):,} states, value {value:.3f}"
+        heading = f"{title}: {len(known.written):,} states, value {value:.3f}, {seeds} seeds"
         lines = [f"| {heading} | {' | '.join(f'{playouts:,}' for playouts in budgets)} |"]
         lines.append("|---" * (len(budgets) + 1) + "|")
         for name in names:

@@ -40,7 +40,7 @@ def as_strategy(given: Any, game: Game, *, seed: int = 0) -> Strategy:
             raise UsageError(f"{game.name} has {game.players} seats, found {len(given)} strategies; give one per seat")
         return _by_seat([as_strategy(one, game, seed=seed) for one in given])
     if isinstance(given, str):
-        given = agent_by_name(given)
+        given = agent_by_name(given, game)
     if isinstance(given, type):
         raise UsageError(f"{given.__name__} is a class; a strategy is one of its instances: {given.__name__}(…)")
     if isinstance(given, Solution):

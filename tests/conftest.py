@@ -29,7 +29,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave out what is long or hard, unless asked for."""
     found = {item: pattern_of(item.nodeid) for item in items}
-    if config.args == config.getini("testpaths") and (stale := set(LONG) - set(found.values())):
+    everything = config.args == config.getini("testpaths") and not config.getoption("lf") and not config.getoption("-k")
+    if everything and (stale := set(LONG) - set(found.values())):
         raise pytest.UsageError(f"tests/long.py: no test is called {', '.join(sorted(stale))}")
     named = any("::" in argument for argument in config.args)
     all_of_it = config.getoption("--hard") or named

@@ -114,11 +114,11 @@ def test_widening_grows_as_its_formula_says():
 def test_first_play_names_its_rules():
     kinds = get_args(get_type_hints(module.FirstPlay)["kind"])
     made = [
-        *(ab.FirstPlay.parent(), ab.FirstPlay.parent_minus(0.1), ab.FirstPlay.reduced(0.2)),
+        *(ab.FirstPlay.auto(), ab.FirstPlay.parent(), ab.FirstPlay.parent_minus(0.1), ab.FirstPlay.reduced(0.2)),
         *(ab.FirstPlay.constant(0.5), ab.FirstPlay.lowest()),
     ]
     assert tuple(rule.kind for rule in made) == kinds
-    assert [rule.amount for rule in made] == [0.0, 0.1, 0.2, 0.5, 0.0]
+    assert [rule.amount for rule in made] == [0.2, 0.0, 0.1, 0.2, 0.5, 0.0]
 
 
 @pytest.mark.parametrize(

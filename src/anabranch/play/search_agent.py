@@ -124,12 +124,12 @@ class SearchAgent(Agent):
         """Return the action a result stands for, drawn with the turn's random numbers where it mixes."""
         alone = turn.state.turn == (turn.seat,)
         chances = move_policy(result, turn.seat, self.rule if alone else "visits").tolist()
-        temperature = self.temperature if alone else self._mixing(result)
+        temperature = self.temperature if alone else self.mixing(result)
         if temperature == 0.0:
             return int(chances.index(max(chances)))
         return sampled(chances, temperature, turn.random())
 
-    def _mixing(self, result: Result) -> float:
+    def mixing(self, result: Result) -> float:
         """Return the temperature of a choice that several make at once."""
         if self.simultaneous_temperature is not None:
             return self.simultaneous_temperature

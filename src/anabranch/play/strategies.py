@@ -161,7 +161,7 @@ def _searched(agent: SearchAgent, turns: Sequence[Turn]) -> list[Floats]:
 def _drawn_from(agent: SearchAgent, turn: Turn, result: Any) -> Floats:
     alone = turn.state.turn == (turn.seat,)
     chances = move_policy(result, turn.seat, agent.rule if alone else "visits")
-    return np.array(tempered(chances.tolist(), agent.temperature if alone else agent._mixing(result)))
+    return np.array(tempered(chances.tolist(), agent.temperature if alone else agent.mixing(result)))
 
 
 def _seats(state: State) -> tuple[int, ...]:

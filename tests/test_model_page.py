@@ -9,9 +9,6 @@ from pathlib import Path
 import pytest
 from tests.sources import ROOT
 
-import anabranch as ab
-from anabranch.errors import UsageError
-
 PAGE = ROOT / "docs" / "model.md"
 FOLDERS = ("src", "cpp", "tests", "docs", "benchmarks")
 SUFFIXES = {".py", ".pyi", ".hpp", ".cpp", ".md"}
@@ -94,13 +91,3 @@ def test_links_to_sections_lead_to_them():
 
 def test_nothing_cites_a_page_outside_the_repository():
     assert [name for name, text in texts() if re.search(r"MODEL\.md", text)] == [], "the page is docs/model.md"
-
-
-def test_the_page_is_right_about_what_the_engine_lacks():
-    """`ab.Searcher` is the engine; the day it has an averaging selector, the table on the page must say so."""
-    rows = re.findall(r"^\| 9: regret matching\+, matrix, Exp3 \| yes \| (\w+)", PAGE.read_text(encoding="utf-8"), re.M)
-    assert rows == ["no"]
-    game = ab.games.load("matrix", payoffs="biased")
-    for selector in (ab.RegretMatching(), ab.MatrixGame(), ab.Exp3()):
-        with pytest.raises(UsageError, match="engine has no"):
-            ab.Searcher(game, ab.Uniform(), ab.SearchConfig(simultaneous=selector))

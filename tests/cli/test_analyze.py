@@ -184,7 +184,6 @@ def test_an_evaluator_of_ones_own_is_called_and_blamed(capsys, tmp_path):
         (["connect_four", "--svg", "no/such/folder/x.svg"], "there is no folder no/such/folder"),
         (["connect_four", "--graph-svg", "x.pdf"], ".svg or .png"),
         (["connect_four", "--save", "."], ". is a folder; name a file"),
-        (["goofspiel", "--set", "simultaneous=Exp3", "--save", "x.npz", "--seconds", "1e6"], "cannot be saved"),
         (["--stdio", "--workers", "0"], "--workers must be from 1 to 256"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",

@@ -261,6 +261,7 @@ def evaluators(folder: Path) -> dict[str, tuple[Any, Any, Any]]:
         "Rollout": (ab.Rollout(), ab.Rollout(), ab.Rollout(count=2)),
         "Uniform": (ab.Uniform(), ab.Uniform(), ab.Uniform(0.5)),
         "Hashing": (ab.Hashing(), ab.Hashing(), ab.Hashing(1)),
+        "Heuristic": (ab.Heuristic(), ab.Heuristic(), ab.Uniform()),
         "Asked": (ab.Asked("a"), ab.Asked("a"), ab.Asked("b")),
         "Torch": (ab.Torch(trained(1)), ab.Torch(trained(1)), ab.Torch(trained(2))),
         "Onnx": (ab.Onnx(model), ab.Onnx(model), ab.Onnx(bytes(changed))),

@@ -20,6 +20,7 @@ from anabranch.search.settings.config import FirstPlay
 
 # What the parts themselves allow, beyond the types of their fields.
 RANGES: dict[str, Any] = {
+    "c_init": some.none() | some.floats(0, 100),
     "c_base": some.floats(0.001, 1e6),
     "c_off": some.floats(0, 1e6),
     "epsilon": some.floats(0, 10),

@@ -38,6 +38,7 @@ LONG: dict[str, list[list[str]]] = {
     "new": [],  # writes one file
     "perft": [["othello", "--depth", "20"]],
     "doctor": [[]],
+    "exploit": [["goofspiel", "search:simulations=10000000", "--option", "cards=4"]],
     "bench": [["--seconds", "600"], ["--signature"]],
 }
 CASES = [(command, words) for command, several in LONG.items() for words in several]

@@ -21,6 +21,7 @@ WORDS: dict[str, list[str]] = {
     "new": ["my_game"],
     "perft": ["take_away", "--depth", "1", "--interpreted"],
     "doctor": [],
+    "exploit": ["take_away", "random", "--interpreted"],
     "bench": ["--seconds", "0", "--simulations", "1"],
 }
 RUNS = [

@@ -177,7 +177,7 @@ def _first_play(given: dict[str, Any], base: FirstPlay, key: Key, place: Place) 
     for name in given:
         if name not in hints:
             _unknown(FirstPlay, name, hints, key, place)
-    kind = given.get(KIND, base.kind)
+    kind = given.get(KIND, "reduced" if base.kind == "auto" and "amount" in given else base.kind)
     usual = [base, *PLAIN] if KIND not in given or kind == base.kind else PLAIN
     amount = given.get("amount", next((known.amount for known in usual if known.kind == kind), None))
     if amount is None and kind in get_args(hints[KIND]):

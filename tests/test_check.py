@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import time
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -13,16 +14,24 @@ from tests.lies import LIES, Duel, Pile, Stones, interpreted
 
 import anabranch as ab
 from anabranch.errors import CheckFailedError, UsageError
+from anabranch.game.check import run, shrink, subject
 from anabranch.game.check.law import LAWS
 from anabranch.games import matrix, n_in_a_row, pyrat
+
+
+@pytest.fixture(autouse=True)
+def own_time(monkeypatch):
+    """Let `seconds` be the processor's, so that what is found does not depend on what else runs on the machine."""
+    for module in (run, shrink, subject):
+        monkeypatch.setattr(module, "time", SimpleNamespace(perf_counter=time.thread_time))
 
 
 @pytest.mark.parametrize("name", LIES)
 def test_a_lie_is_found_with_its_law_and_shortest_line(name):
     lie = LIES[name]
-    begun = time.perf_counter()
+    begun = time.thread_time()
     report = ab.check(lie.make(), seconds=lie.seconds, games=3)
-    assert time.perf_counter() - begun < 10.0
+    assert time.thread_time() - begun < 10.0
     found = {violation.law: violation for violation in report.violations}
     assert lie.law in found, str(report)
     assert set(found) <= {lie.law, *lie.others} or "…" in lie.others, str(report)
@@ -195,9 +204,9 @@ def test_equal_seeds_give_equal_reports():
 
 
 def test_time_is_kept():
-    begun = time.perf_counter()
+    begun = time.thread_time()
     ab.check(ab.games.load("othello", compiled=False), seconds=1.0)
-    assert time.perf_counter() - begun < 2.5
+    assert time.thread_time() - begun < 2.5
 
 
 def test_check_wants_a_game_and_some_time():

@@ -25,7 +25,9 @@ LARGEST = 150_000  # bytes of a picture
 PAST = {"loops_before"}  # how something was drawn once; nothing draws it any more
 #: A position worth looking at, for every game that has a board: options, and moves from the start.
 POSITIONS: dict[str, tuple[dict[str, Any], str]] = {
+    "2048": ({}, "[2@b3] [2@d1] left [4@d4] up [2@c2] right [2@a1] down [2@b4]"),
     "connect_four": ({}, "d d e e f c c c"),
+    "dice_race": ({}, "d6 [3] d4 [4] d6"),
     "go": ({}, "d4 d5 c5 e4 c4 d3 e5 c3 b3 b2 f4 e3 d6 f3"),
     "goofspiel": ({"cards": 6}, "5,2"),
     "matrix": ({"payoffs": "rock_paper_scissors"}, ""),
@@ -35,6 +37,8 @@ POSITIONS: dict[str, tuple[dict[str, Any], str]] = {
     "pyrat": ({"preset": "tiny", "seed": 3}, "up,down up,down right,left stay,left"),
     "take_away": ({}, "3 2 1"),
     "tic_tac_toe": ({}, "b2 a1 c3 a3 a2"),
+    "yahtzee": ({"jokers": "forced"}, "[12345] keep_11111 [none] keep_11111 [none] large_straight [33366] keep_11100"),
+    "yatzy": ({"players": 2}, "[11356] keep_00001 [1666] keep_01111 [6] sixes [23445]"),
 }
 
 

@@ -352,6 +352,10 @@ def positions(folder: Path) -> Prepared:
         "pig": {},
         "goofspiel": {"cards": 4},
         "pyrat": {},
+        "2048": {"rows": 3},
+        "dice_race": {},
+        "yahtzee": {"jokers": "forced"},
+        "yatzy": {"players": 2},
     }
     known = {name: ab.games.load(name, compiled=False, **given) for name, given in options.items()}
     known["window"] = ab.games.load("n_in_a_row", size=23, line=5, compiled=False)

@@ -14,7 +14,9 @@ from anabranch.game.load import load_from
 from anabranch.game.source import named_in_full
 
 _BUILT_IN = {
+    "2048": "Game2048",
     "connect_four": "ConnectFour",
+    "dice_race": "DiceRace",
     "explicit": "Explicit",
     "go": "Go",
     "goofspiel": "Goofspiel",
@@ -27,7 +29,10 @@ _BUILT_IN = {
     "random_game": "RandomGame",
     "take_away": "TakeAway",
     "tic_tac_toe": "TicTacToe",
+    "yahtzee": "Yahtzee",
+    "yatzy": "Yatzy",
 }
+_FILES = {"2048": "game_2048"}  # where a name is no name of a module
 
 
 def names() -> list[str]:
@@ -54,7 +59,7 @@ def load(name: str, /, **options: Any) -> Game:
         raise UsageError(f"which game of {shortened(name)}? Name its class too: {meant}")
     if name not in _BUILT_IN:
         raise UnknownNameError("game", name, _BUILT_IN, meant=_elsewhere(name))
-    module = importlib.import_module(f"anabranch.games.{name}")
+    module = importlib.import_module(f"anabranch.games.{_FILES.get(name, name)}")
     game: Game = getattr(module, _BUILT_IN[name])(**options)
     return game
 

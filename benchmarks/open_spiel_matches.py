@@ -3,15 +3,17 @@
     .venv/bin/python benchmarks/open_spiel_matches.py [--simulations 1000 | --seconds 0.01] [--games 400]
                                                       [--only pig,goofspiel] [--constants 1,2,3] [--trial 400] [--write]
 
-Ours is `ab.SearchAgent(simulations=n)` or `(seconds=s)` on one thread with nothing else said. OpenSpiel gets the same
-number of simulations, or `seconds` as the wall-clock limit of its search, with one random rollout per leaf and proven
-results backed up; where it has proven the result it stops early. Its exploration constant is the best for it: a match
-of `--trial` games is played for each of `--constants`, and the one in which we got fewest points is played to the full
-number of games and stands in the table. With fewer games in the trial than in the match the match has other seeds.
+Ours is `ab.SearchAgent(simulations=n)` on one thread with nothing else said. OpenSpiel gets as many simulations, with
+one random rollout per leaf and proven results backed up; where it has proven the result it stops early. Its
+exploration constant is the best for it: a match of `--trial` games is played for each of `--constants`, and the one in
+which we got fewest points is played to the full number of games and stands in the table. With fewer games in the trial
+than in the match the match has other seeds.
 
-Both sides play in one process, one after the other, and nobody thinks on the other's time. Our search looks at the
-clock less often and has to build its answer in Python, so what it takes on top of its limit is measured on the first
-position and taken off the limit beforehand. The table shows what each side really took per move, everything included.
+`--seconds` is processor time, which stops while others have the core, so that a busy machine favours nobody. Its own
+limit is wall-clock time, so both sides are given simulations instead: as many as took that time at the same ply of
+the games before (`Pace`), everything around the search included. Two games are played beforehand and not counted, from
+which the paces start. The table shows the processor time that each side really took per move. Nobody thinks on the
+other's time.
 
 Games come in pairs with swapped seats that share opening, dice and prizes. Where nothing else varies, pairs begin with
 random plies: one in tic-tac-toe, which gives nothing away, two elsewhere. Rows that were written before stay, unless
@@ -24,11 +26,12 @@ import argparse
 import json
 import platform
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from pathlib import Path
 from statistics import fmean
+from typing import Any
 
 import pages
 
@@ -67,8 +70,70 @@ PAIRINGS = [
 ]
 
 
+class Pace:
+    """How many simulations take so much processor time, learned ply by ply from the searches made so far."""
+
+    FIRST = 20  # simulations of the first search
+    MEMORY = 0.9  # weight of what was learned before
+
+    def __init__(self, seconds: float) -> None:
+        self.seconds = seconds
+        self.spent: dict[int, tuple[float, float]] = {}  # by ply: processor time and simulations, the last count most
+
+    def simulations(self, ply: int) -> int:
+        if not self.spent:
+            return self.FIRST
+        spent, made = self.spent[min(self.spent, key=lambda known: (abs(known - ply), known))]
+        return max(2, round(self.seconds * made / spent))  # OpenSpiel's root has children from the second on
+
+    def learn(self, ply: int, spent: float, made: int) -> None:
+        before, many = self.spent.get(ply, (0.0, 0.0))
+        self.spent[ply] = self.MEMORY * before + spent, self.MEMORY * many + made
+
+
+class Ours(ab.SearchAgent):
+    """The untouched search at a pace."""
+
+    def __init__(self, pace: Pace) -> None:
+        super().__init__(simulations=Pace.FIRST, threads=1)
+        self.pace = pace
+
+    def choose(self, turns: Sequence[ab.Turn]) -> list[int]:
+        [turn] = turns
+        self.budget["simulations"] = simulations = self.pace.simulations(len(turn.moves))
+        begun = time.process_time()
+        chosen = super().choose(turns)
+        self.pace.learn(len(turn.moves), time.process_time() - begun, simulations)
+        return chosen
+
+
+class PacedBot:
+    """OpenSpiel's MCTS at a pace. It may stop early, so simulations are counted at its root."""
+
+    def __init__(self, pace: Pace, make: Callable[[int], Any]) -> None:
+        self.pace, self.make = pace, make
+
+    def step(self, state: Any) -> int:
+        ply = state.move_number()
+        begun = time.process_time()
+        root = self.make(self.pace.simulations(ply)).mcts_search(state)
+        self.pace.learn(ply, time.process_time() - begun, root.explore_count)
+        return int(root.best_child().action)
+
+
+def paced_mcts(pace: Pace, constant: float) -> ab.OpenSpielAgent:
+    """Return `mcts_agent(c=constant)` with as many simulations as a pace says."""
+
+    def make(game: Any, seat: int, seed: int) -> PacedBot:
+        return PacedBot(
+            pace, lambda simulations: mcts_agent(simulations=simulations, c=constant).make(game, seat, seed)
+        )
+
+    return ab.OpenSpielAgent(make)
+
+
 class Timed(ab.Agent):
-    """Passes turns on one by one and remembers how long each took."""
+    """Passes turns on one by one and remembers how much processor time each took."""
 
     def __init__(self, agent: ab.Agent) -> None:
         self.agent = agent
@@ -81,9 +146,9 @@ class Timed(ab.Agent):
     def choose(self, turns: Sequence[ab.Turn]) -> list[int]:
         chosen = []
         for turn in turns:
-            begun = time.perf_counter()
+            begun = time.process_time()
             chosen += ask(self.agent, [turn])
-            self.seconds.append(time.perf_counter() - begun)
+            self.seconds.append(time.process_time() - begun)
         return chosen
 
 
@@ -119,6 +184,7 @@ class Row:
             self.game,
             self.budget,
             f"{self.constant:g}",
+            f"{self.games:,}",
             f"{self.wins} / {self.draws} / {self.losses}",
             f"{100 * self.score:.1f} %",
             f"{100 * self.low:.1f} to {100 * self.high:.1f} %",
@@ -128,42 +194,42 @@ class Row:
         ]
 
 
-COLUMNS = ["game", "per move", "their c", "won / drawn / lost", "points", "95 % interval", "our ms", "their ms", "bar"]
-
-
-def excess(game: ab.Game, seconds: float) -> float:
-    """Return how much longer than its limit a choice takes on the game's first position; compiles on the way."""
-    state = game.start()
-    while state.turn == ab.CHANCE:
-        state, _ = state.step(state.outcomes()[0][0])
-    timed = Timed(ab.SearchAgent(seconds=seconds, threads=1))
-    timed.choose([ab.Turn(state, 0, seed) for seed in range(60)])
-    usual = sorted(timed.seconds[12:])[12]  # the lower quartile: other work on the machine only ever adds
-    return max(0.0, usual - seconds)
+COLUMNS = [
+    "game",
+    "per move",
+    "their c",
+    "games",
+    "won / drawn / lost",
+    "points",
+    "95 % interval",
+    "our ms",
+    "their ms",
+    "bar",
+]
 
 
 def play(pairing: Pairing, games: int, constant: float, seed: int, *, simulations: int, seconds: float | None) -> Row:
     game = ab.games.load(pairing.name, **pairing.options)
+    sides: tuple[ab.Agent, ab.Agent]
     if seconds is None:
-        ours = ab.SearchAgent(simulations=simulations, threads=1)
-        theirs = mcts_agent(simulations=simulations, c=constant)
+        sides = ab.SearchAgent(simulations=simulations, threads=1), mcts_agent(simulations=simulations, c=constant)
     else:
-        allowed = max(0.2 * seconds, seconds - excess(game, seconds))
-        ours = ab.SearchAgent(seconds=allowed, threads=1)
-        theirs = mcts_agent(seconds=seconds, c=constant)
-    sides = Timed(ours), Timed(theirs)
+        sides = Ours(Pace(seconds)), paced_mcts(Pace(seconds), constant)
+    ab.match(game, ab.SearchAgent(simulations=20, threads=1), "random", games=2)  # compiles
+    ab.match(game, *map(Timed, sides), games=2, openings=pairing.openings, seed=seed + 1000)  # finds the pace
+    timed = Timed(sides[0]), Timed(sides[1])
     last = time.perf_counter()
 
     def tell(progress: object) -> None:
         nonlocal last
-        if time.perf_counter() - last > 15.0:
+        if time.perf_counter() - last > 60.0:
             last = time.perf_counter()
             print(f"  {pairing.title}: {progress.done} of {progress.games} games", flush=True)  # type: ignore[attr-defined]
 
-    one = ab.match(game, *sides, games=games, openings=pairing.openings, seed=seed, progress=tell).standings[0]
+    one = ab.match(game, *timed, games=games, openings=pairing.openings, seed=seed, progress=tell).standings[0]
     budget = f"{simulations:,} simulations" if seconds is None else f"{1000 * seconds:g} ms"
     counts = (one.games, one.wins, one.draws, one.losses, one.score, one.low, one.high)
-    took = [fmean(side.seconds) for side in sides]
+    took = [fmean(side.seconds) for side in timed]
     return Row(pairing.title, pairing.native, budget, constant, *counts, *took)
 
 
@@ -171,7 +237,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--games", type=int, default=400)
     parser.add_argument("--simulations", type=int, default=1000, help="per move, for both sides")
-    parser.add_argument("--seconds", type=float, help="per move, for both sides, in place of simulations")
+    parser.add_argument("--seconds", type=float, help="of processor time per move, in place of simulations")
     parser.add_argument("--only", default="", help="names of games, with commas between")
     parser.add_argument("--constants", default="1,2,3", help="exploration constants of theirs, with commas between")
     parser.add_argument("--trial", type=int, help="games for each constant; all of them unless said")

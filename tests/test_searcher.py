@@ -30,7 +30,7 @@ from anabranch.errors import (
 )
 from anabranch.games.random_game import RandomGame
 from anabranch.search.engine.graph import FROZEN, SHARED
-from anabranch.search.engine.searcher import Root
+from anabranch.search.engine.root import Root
 
 
 def think(batch: Any) -> tuple[Any, Any]:

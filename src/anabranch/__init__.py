@@ -70,7 +70,7 @@ if TYPE_CHECKING:
     from anabranch.play.scripted_agent import ScriptedAgent as ScriptedAgent
     from anabranch.play.search_agent import SearchAgent as SearchAgent
     from anabranch.search.engine.analysis import Analysis as Analysis
-    from anabranch.search.engine.searcher import Root as Root
+    from anabranch.search.engine.root import Root as Root
     from anabranch.search.engine.searcher import Searcher as Searcher
     from anabranch.search.engine.searcher import search as search
     from anabranch.search.exact.solve import Solution as Solution
@@ -154,7 +154,7 @@ _HOME = {
     "Puct": "search.settings.config",
     "SearchConfig": "search.settings.config",
     "Analysis": "search.engine.analysis",
-    "Root": "search.engine.searcher",
+    "Root": "search.engine.root",
     "Searcher": "search.engine.searcher",
     "CHANCE": "game.words",
     "CompiledGame": "game.compiled",

@@ -13,7 +13,7 @@ from anabranch.evaluate.batch import Batch, Evaluation, Evaluator, evaluations, 
 from anabranch.game.game import Game
 from anabranch.game.state import State
 from anabranch.search.engine.graph import DECISION, Graph
-from anabranch.search.engine.searcher import Root
+from anabranch.search.engine.root import Root
 from anabranch.search.reference.nodes import Kind, Node, ReferenceGraph
 from anabranch.search.reference.search import Reference, prior_of
 from anabranch.search.reference.select.averaging import average_policy

@@ -14,7 +14,7 @@ from typing import TypeAlias
 
 from anabranch.game.state import State
 from anabranch.play.agent import Move, Turn
-from anabranch.search.engine.searcher import Root
+from anabranch.search.engine.root import Root
 from anabranch.search.results.result import Result
 from anabranch.search.settings.arguments import Keep
 

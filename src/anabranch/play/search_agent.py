@@ -15,7 +15,8 @@ from anabranch.game.random import Random, uniform
 from anabranch.game.state import State
 from anabranch.play.agent import Agent, Turn
 from anabranch.play.kept import Journey
-from anabranch.search.engine.searcher import Root, Searcher
+from anabranch.search.engine.root import Root
+from anabranch.search.engine.searcher import Searcher
 from anabranch.search.maths.formulas import first_above
 from anabranch.search.maths.policies import tempered
 from anabranch.search.results.move_rules import MOVE_RULES, MoveRule, Regularised, move_policy, move_rule

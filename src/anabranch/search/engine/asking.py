@@ -9,7 +9,7 @@ from anabranch.evaluate.batch import Batch
 from anabranch.search.engine.drive import Drive
 
 if TYPE_CHECKING:
-    from anabranch.search.engine.searcher import Root
+    from anabranch.search.engine.root import Root
 
 
 class Asking:

@@ -17,7 +17,7 @@ from anabranch.search.engine.failure import raise_failure, spelled
 from anabranch.search.engine.requests import Requests
 
 if TYPE_CHECKING:
-    from anabranch.search.engine.searcher import Root
+    from anabranch.search.engine.root import Root
 
 
 class Drive:

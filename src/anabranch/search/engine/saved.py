@@ -32,7 +32,8 @@ from anabranch.game.game import Game
 from anabranch.game.state import State
 
 if TYPE_CHECKING:
-    from anabranch.search.engine.searcher import Root, Searcher
+    from anabranch.search.engine.root import Root
+    from anabranch.search.engine.searcher import Searcher
 
 FORMAT = 3
 MARK = b"sha256:"
@@ -117,7 +118,7 @@ def load(
     searcher: Searcher, path: str | os.PathLike[str], game: Game | None = None, same_evaluator: bool = False
 ) -> Root:
     """Return the root in a file, made for this searcher: its game (or another instance), evaluator and settings."""
-    from anabranch.search.engine.searcher import Root
+    from anabranch.search.engine.root import Root
 
     game = searcher.game if game is None else game
     path = Path(path)

@@ -1,16 +1,13 @@
-"""The driver of the engine: roots that keep their graphs, searched alone or many abreast."""
+"""The driver of the engine: searches roots, alone or many abreast."""
 
 from __future__ import annotations
 
 import os
-import threading
 import time
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from anabranch import _native
 from anabranch.errors import UsageError
@@ -22,112 +19,23 @@ from anabranch.game.game import Game
 from anabranch.game.state import State
 from anabranch.search.engine.asking import Asking
 from anabranch.search.engine.drive import Drive
-from anabranch.search.engine.failure import raise_failure, reported
-from anabranch.search.engine.graph import Graph
-from anabranch.search.engine.native import native_config, native_evaluator, native_rules
-from anabranch.search.maths.draws import Draws, Purpose
-from anabranch.search.maths.policies import capped
-from anabranch.search.results.result import Result, used
+from anabranch.search.engine.failure import raise_failure
+from anabranch.search.engine.native import native_config, native_evaluator
+from anabranch.search.engine.root import Root
+from anabranch.search.results.result import Result
 from anabranch.search.settings.arguments import (
     BEING_SEARCHED,
     FOREVER,
     Budgets,
-    Keep,
     check_budget,
     checked_config,
     checked_game,
-    checked_keep,
     checked_state,
 )
-from anabranch.search.settings.config import PlayoutCap, RootNoise, SearchConfig
+from anabranch.search.settings.config import RootNoise, SearchConfig
 from anabranch.search.settings.resolved import resolved
 
 MOST_THREADS = 4096
-
-
-class Root:
-    """One state being searched, with all that was found below it."""
-
-    def __init__(self, searcher: Searcher, state: State, stream: int, hash_bits: int = 64) -> None:
-        self.searcher = searcher
-        self.state = state
-        self.stream = stream
-        config, evaluator, owner = searcher.translated(state.game, hash_bits)
-        rules = native_rules(state.game)
-        self.native = reported(state, _native.Search, rules, config, evaluator, stream, state.data, owner)
-        self.simulations = 0
-        self.seconds = 0.0
-        self.explores = True  # whether noise and forced playouts are used, where the settings have them
-        self.running = threading.Lock()
-
-    @property
-    def graph(self) -> Graph:
-        """The nodes and edges found so far."""
-        return Graph(self.native, self.state)
-
-    @property
-    def result(self) -> Result:
-        """What the searches so far found."""
-        return self.result_of(self.simulations, self.seconds)
-
-    def result_of(self, simulations: int, seconds: float) -> Result:
-        """Return what was found, by so many simulations in such a time."""
-        config = used(self.searcher.config, self.explores)
-        return self.graph.result(simulations, seconds, config, full=self.explores)
-
-    @property
-    def root_number(self) -> int:
-        """How often the root moved on."""
-        return int(self.native.root_number)
-
-    @property
-    def draws(self) -> Draws:
-        """The random numbers of this root, of which moving on makes others."""
-        return Draws(self.searcher.config.seed, self.stream, self.root_number)
-
-    def advance(self, action: int | Sequence[int], *, keep: Keep = "graph") -> npt.NDArray[np.float64]:
-        """Make the state after an action, a joint action or an outcome the root; return the step's rewards per player.
-
-        `keep` says what stays of what was found below it: the `graph` with all visits; the `evaluations`, so that no
-        state is asked about again while visits are counted anew; `nothing`. What cannot be reached any more is freed.
-        """
-        checked_keep(keep)
-        if not self.running.acquire(blocking=False):
-            raise UsageError(BEING_SEARCHED)
-        try:
-            following, rewards = self.state.step(action)
-            row = self.state.row_of(action)
-            reported(self.state, self.native.advance, row, following.data, keep)
-            self.state = following
-            self.simulations, self.seconds = 0, 0.0
-            self.explores = True  # a cap decides root by root
-            return rewards
-        finally:
-            self.running.release()
-
-    def use_cap(self, cap: PlayoutCap) -> int:
-        """Decide by seed and root number whether this is a full search; how many simulations it gets."""
-        simulations, self.explores = capped(cap, self.draws.key(Purpose.CAP, 0, 0, 0))
-        return simulations
-
-    def save(self, path: str | os.PathLike[str]) -> Path:
-        """Write all that was found to a file, checksummed; `Searcher.load` brings it back, to be searched on.
-
-        Evaluations kept by an advance and not used since are not written: they would be asked for again.
-        """
-        from anabranch.search.engine.saved import save
-
-        return save(self, path)
-
-    def __repr__(self) -> str:
-        from anabranch.game.pictures import situation
-        from anabranch.search.results.show.result_sheet import plural
-
-        try:
-            found = f"{plural(int(self.native.root_visits), 'visit')}, {plural(int(self.native.nodes), 'node')}"
-        except UsageError:  # a thread is at work on it
-            found = "being searched"
-        return f"<Root of {self.state.game.name}, {situation(self.state)}: {found}>"
 
 
 class Searcher:

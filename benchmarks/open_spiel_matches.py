@@ -11,7 +11,7 @@ than in the match the match has other seeds.
 
 `--seconds` is processor time, which stops while others have the core, so that a busy machine favours nobody. Its own
 limit is wall-clock time, so both sides are given simulations instead: as many as took that time at the same ply of
-the games before (`Pace`), everything around the search included. Two games are played beforehand and not counted, from
+the games before (`Pace`), everything around the search included. Ten games are played beforehand and not counted, from
 which the paces start. The table shows the processor time that each side really took per move. Nobody thinks on the
 other's time.
 
@@ -26,11 +26,12 @@ import argparse
 import json
 import platform
 import time
+from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
 from pathlib import Path
-from statistics import fmean
+from statistics import fmean, median
 from typing import Any
 
 import pages
@@ -71,24 +72,23 @@ PAIRINGS = [
 
 
 class Pace:
-    """How many simulations take so much processor time, learned ply by ply from the searches made so far."""
+    """How many simulations take so much processor time: by the median of the last searches at the same ply."""
 
     FIRST = 20  # simulations of the first search
-    MEMORY = 0.9  # weight of what was learned before
+    LAST = 9  # searches that count
 
     def __init__(self, seconds: float) -> None:
         self.seconds = seconds
-        self.spent: dict[int, tuple[float, float]] = {}  # by ply: processor time and simulations, the last count most
+        self.costs: dict[int, deque[float]] = {}  # by ply: processor time per simulation
 
     def simulations(self, ply: int) -> int:
-        if not self.spent:
+        if not self.costs:
             return self.FIRST
-        spent, made = self.spent[min(self.spent, key=lambda known: (abs(known - ply), known))]
-        return max(2, round(self.seconds * made / spent))  # OpenSpiel's root has children from the second on
+        nearest = min(self.costs, key=lambda known: (abs(known - ply), known))
+        return max(2, round(self.seconds / median(self.costs[nearest])))  # their root has children from the second on
 
     def learn(self, ply: int, spent: float, made: int) -> None:
-        before, many = self.spent.get(ply, (0.0, 0.0))
-        self.spent[ply] = self.MEMORY * before + spent, self.MEMORY * many + made
+        self.costs.setdefault(ply, deque(maxlen=self.LAST)).append(spent / made)
 
 
 class Ours(ab.SearchAgent):
@@ -215,8 +215,9 @@ def play(pairing: Pairing, games: int, constant: float, seed: int, *, simulation
         sides = ab.SearchAgent(simulations=simulations, threads=1), mcts_agent(simulations=simulations, c=constant)
     else:
         sides = Ours(Pace(seconds)), paced_mcts(Pace(seconds), constant)
+    beforehand = 2 if seconds is None else 10
     ab.match(game, ab.SearchAgent(simulations=20, threads=1), "random", games=2)  # compiles
-    ab.match(game, *map(Timed, sides), games=2, openings=pairing.openings, seed=seed + 1000)  # finds the pace
+    ab.match(game, *map(Timed, sides), games=beforehand, openings=pairing.openings, seed=seed + 1000)  # finds the pace
     timed = Timed(sides[0]), Timed(sides[1])
     last = time.perf_counter()
 

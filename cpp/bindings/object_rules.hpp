@@ -20,18 +20,7 @@ class ObjectRules : public PythonRules {
  public:
   ObjectRules(const nb::object& game, const nb::object& checked, std::int32_t players, std::int32_t actions, std::int32_t outcomes,
               bool has_chance, bool has_draw, bool has_same, bool has_bounds, bool has_key, bool has_playout) {
-    rules.instance = this;
-    rules.state_size = sizeof(std::uint64_t);
-    rules.players = players;
-    rules.actions = actions;
-    rules.outcomes = outcomes;
-    rules.turn = &turn;
-    rules.legal = &legal;
-    rules.step = &step;
-    if (has_chance) rules.chance = &chance;
-    if (has_draw) rules.draw = &draw;
-    if (has_same) rules.same = &same;
-    if (has_bounds) rules.bounds = &bounds;
+    describe<ObjectRules>(sizeof(std::uint64_t), players, actions, outcomes, {has_chance, has_draw, has_same, has_bounds});
     verbs_.emplace(game, checked, rules, has_key, has_playout);
     most_known_ = std::bit_floor(std::clamp<std::size_t>(kKnownIds / static_cast<std::size_t>(actions), 16, 4096));
   }
@@ -86,6 +75,7 @@ class ObjectRules : public PythonRules {
   }
 
  private:
+  friend PythonRules;
   static constexpr std::int64_t kUnknown = -2;
 
   // What is known of a state.

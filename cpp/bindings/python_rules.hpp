@@ -43,6 +43,28 @@ class PythonRules {
   Rules rules;
 
  protected:
+  // Which of the verbs that a game may leave out it has.
+  struct Has {
+    bool chance, draw, same, bounds;
+  };
+
+  // Point to the verbs of a kind of rules, which is the class of this object.
+  template <class Kind>
+  void describe(std::size_t state_size, std::int32_t players, std::int32_t actions, std::int32_t outcomes, Has has) {
+    rules.instance = static_cast<Kind*>(this);
+    rules.state_size = state_size;
+    rules.players = players;
+    rules.actions = actions;
+    rules.outcomes = outcomes;
+    rules.turn = &Kind::turn;
+    rules.legal = &Kind::legal;
+    rules.step = &Kind::step;
+    if (has.chance) rules.chance = &Kind::chance;
+    if (has.draw) rules.draw = &Kind::draw;
+    if (has.same) rules.same = &Kind::same;
+    if (has.bounds) rules.bounds = &Kind::bounds;
+  }
+
   // Run Python; a status as verbs return it.
   template <class Body>
   Status guarded(Body&& body) {
@@ -72,19 +94,8 @@ class RecordRules : public PythonRules {
   RecordRules(nb::object verbs, std::size_t state_size, std::size_t key_size, std::int32_t players, std::int32_t actions,
               std::int32_t outcomes, bool has_chance, bool has_draw, bool has_same, bool has_bounds)
       : verbs_(std::move(verbs)) {
-    rules.instance = this;
-    rules.state_size = state_size;
+    describe<RecordRules>(state_size, players, actions, outcomes, {has_chance, has_draw, has_same, has_bounds});
     rules.key_size = key_size;
-    rules.players = players;
-    rules.actions = actions;
-    rules.outcomes = outcomes;
-    rules.turn = &turn;
-    rules.legal = &legal;
-    rules.step = &step;
-    if (has_chance) rules.chance = &chance;
-    if (has_draw) rules.draw = &draw;
-    if (has_same) rules.same = &same;
-    if (has_bounds) rules.bounds = &bounds;
     if (key_size > 0) rules.key = &key;
   }
 
@@ -106,6 +117,7 @@ class RecordRules : public PythonRules {
   }
 
  private:
+  friend PythonRules;
   static RecordRules& me(const void* self) { return *const_cast<RecordRules*>(static_cast<const RecordRules*>(self)); }
 
   nb::object load(const void* state) const { return read(static_cast<const std::byte*>(state)); }

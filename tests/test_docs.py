@@ -189,6 +189,18 @@ def test_the_table_of_settings_is_that_of_the_code():
     assert settings_table() in page("options.md"), "make readme writes the table anew"
 
 
+def test_the_table_of_columns_is_that_of_the_engine():
+    """What `graph.columns` holds: columns declared one by one, and the fields of nodes and edges."""
+    page = (DOCS / "searching.md").read_text(encoding="utf-8")
+    table = page.partition("| column | a row for each |")[2].partition("\n\n")[0]
+    told = re.findall(r"`([a-z_]+)`", "\n".join(line.split("|")[1] for line in table.splitlines()[2:]))
+    declared = re.findall(r"COLUMN\(([a-z_]+),", (ROOT / "cpp" / "anabranch" / "columns.hpp").read_text())
+    shown = re.findall(r'd\["([a-z_]+)"\]', (ROOT / "cpp" / "bindings" / "report.cpp").read_text())
+    assert len(told) == len(set(told))
+    assert set(told) == {*declared, *shown}
+    assert {*ab.search(ab.games.load("take_away").start(), simulations=5).graph.columns} <= set(told)
+
+
 def test_pages_name_every_verb_attribute_game_command_and_law():
     for verb in VERBS:
         assert f"| `{verb}(" in page("rules.md")

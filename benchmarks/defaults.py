@@ -1,11 +1,13 @@
 """What the defaults rest on: exploration without priors, the scale, rollouts; tables for docs/options.md.
 
-    .venv/bin/python benchmarks/defaults.py [--games 200] [--only exploration,scale,rollouts] [--write]
+    .venv/bin/python benchmarks/defaults.py [--games 200] [--only exploration,scale,paying,uniform,rollouts] [--write]
 
 *Exploration*: selectors against UCB1 with c = 1, all with one rollout per leaf, at equal simulations; points of matches
 with swapped seats. *Scale*: random games that pay on the way, without `bounds`: how often the search finds an exact
-best first move after 200 simulations, with declared returns as tight as they are and ten times as wide. *Rollouts*:
-kinds of rollout against uniform ones, at equal simulations and at as many as take the same processor time.
+best first move after 200 simulations, with declared returns as tight as they are and ten times as wide. *Paying*: the
+same in three real games (paying.py): what the choice after 200 simulations loses against exact play. *Uniform*: the
+weight of exploration without rollouts, over solved positions. *Rollouts*: kinds of rollout against uniform ones, at
+equal simulations and at as many as take the same processor time.
 """
 
 from __future__ import annotations
@@ -16,7 +18,9 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import measure  # noqa: F401  (first: it limits threads)
+import numpy as np
 import pages
+import paying as paying_games
 
 import anabranch as ab
 
@@ -109,6 +113,68 @@ def solved(games: int, width: int) -> Iterable[tuple[ab.State, object]]:
         yield state, best
 
 
+def loss(exact: ab.Solution, state: ab.State, result: ab.Result) -> float:
+    """Return what a choice loses against exact play of all others: the search's, played as SearchAgent plays it."""
+    lost = 0.0
+    for player, worth in exact.action_values_of(state).items():
+        choices = list(state.choices(player))
+        chances, values = result.policy[player, choices] ** 4, worth[choices]  # as agents draw where several choose
+        if len(state.turn) == 1:  # type: ignore[arg-type]
+            chances = (np.arange(len(choices)) == np.argmax(chances)).astype(float)
+        lost += float(values.max() - chances @ values / chances.sum())
+    return lost
+
+
+def paying(games: int) -> tuple[Row, list[Row]]:
+    """Return what each scale loses in games that pay on the way, as a share of the span of declared returns."""
+    rows: list[Row] = [[f"`{kind}`"] for kind in ("range", "graph", "node")]
+    head = ["scale"]
+    for title, make in paying_games.GAMES.items():
+        for width in (1, 10):
+            game = make()
+            exact = ab.solve(game)
+            span = game.returns[1] - game.returns[0]
+            object.__setattr__(game, "returns", tuple(width * bound for bound in game.returns))
+            states = paying_games.positions(game, games)
+            head.append(f"{title}, {'as declared' if width == 1 else '× 10'}")
+            for row, kind in zip(rows, ("range", "graph", "node"), strict=True):
+                config = ab.SearchConfig(selector=ab.Puct(scale=kind))  # type: ignore[arg-type]
+                lost = [loss(exact, state, ab.search(state, simulations=200, config=config)) for state in states]
+                row.append(f"{100 * np.mean(lost) / span:.2f} %")
+    return head, rows
+
+
+UNIFORM = {  # solved games without rewards on the way
+    "tic-tac-toe": ("tic_tac_toe", {}),
+    "connect four 4×4": ("connect_four", {"rows": 4, "columns": 4}),
+    "take away, 21": ("take_away", {"stones": 21}),
+}
+
+
+def uniform(games: int) -> tuple[Row, list[Row]]:
+    """Return how c_init does without priors: wrong choices, errors of the value, with `Uniform`, with rollouts."""
+    weights = (0.7, 1.25, 2.5, 4.0)
+    rows: list[Row] = []
+    for title, (name, options) in UNIFORM.items():
+        game = ab.games.load(name, **options)
+        exact = ab.solve(game)
+        states = paying_games.positions(game, games)
+        for evaluator in (ab.Uniform(), ab.Rollout()):
+            for simulations in (100, 1000, 10_000):
+                row = [title, type(evaluator).__name__, f"{simulations:,}"]
+                for weight in weights:
+                    config = ab.SearchConfig(selector=ab.Puct(c_init=weight))
+                    lost, error = [], []
+                    for state in states:
+                        found = ab.search(state, simulations=simulations, evaluator=evaluator, config=config)
+                        [player] = state.turn  # type: ignore[misc]
+                        lost.append(found.action not in exact.best_of(state)[player])
+                        error.append(abs(found.value[player] - exact.value_of(state)[player]))
+                    row.append(f"{100 * np.mean(lost):.1f} %, {np.mean(error):.3f}")
+                rows.append(row)
+    return ["game", "evaluator", "simulations", *(f"c {weight:g}" for weight in weights)], rows
+
+
 def rate(game: ab.Game, rollout: ab.Rollout) -> float:
     """Return simulations per second of processor time, the best of several."""
     taken = []
@@ -141,6 +207,8 @@ def rollouts(games: int) -> tuple[Row, list[Row]]:
 TABLES: dict[str, Callable[[int], tuple[Row, list[Row]]]] = {
     "exploration": exploration,
     "scale": scale,
+    "paying": paying,
+    "uniform": uniform,
     "rollouts": rollouts,
 }
 

@@ -112,7 +112,7 @@ class Command(GameFlags):
         return GOOD
 
     def _play(self, series: Series, path: Path | None) -> None:
-        with progress(f"playing {series.games} games of {series.game!r}, no move yet") as show:
+        with progress(f"playing {series.games} games of {series.game!r}, no move yet: rules are compiled first") as show:
             if path is None:
                 series.play(lambda so_far: show(told(so_far)))
             else:

@@ -9,15 +9,22 @@ from measure import Contender
 import anabranch as ab
 from anabranch import _native
 from anabranch.search.engine.native import native_config, native_evaluator, native_rules
+from anabranch.search.settings.resolved import resolved
 
 
-def make(game: ab.Game, evaluator: Any, rules: Any = None, start: bytes | None = None) -> Any:
+def make(
+    game: ab.Game,
+    evaluator: Any,
+    rules: Any = None,
+    start: bytes | None = None,
+    config: ab.SearchConfig = ab.SearchConfig(),  # noqa: B008  (it cannot be changed)
+) -> Any:
     """Return a function that makes a fresh root; `rules` and `start` may replace the game's own."""
     found, owner = native_evaluator(evaluator, game)
-    config = native_config(ab.SearchConfig(), game)
+    settings = native_config(resolved(config, game, evaluator), game)
     rules = native_rules(game) if rules is None else rules
     start = game.start().data if start is None else start
-    return lambda: _native.Search(rules, config, found, 0, start, owner)
+    return lambda: _native.Search(rules, settings, found, 0, start, owner)
 
 
 def run(root: Any, goal: int) -> None:

@@ -17,6 +17,7 @@ import measure
 PROGRAM = Path(__file__).parents[1] / "build" / "benchmarks" / "search_benchmark"
 SIMULATIONS = 800
 FEW, MANY = 2, 12
+PYRAT = {"simultaneous": "a simple PyRat", "learning": "a simple PyRat, regret matching+"}
 
 
 def instructions(kind: str, simulations: int, repeats: int) -> int:
@@ -36,10 +37,10 @@ def rows() -> list[measure.Row]:
         measure.log("instructions: valgrind or build/benchmarks/search_benchmark is missing; skipped")
         return []
     lines = []
-    for kind in ("uniform", "rollout", "simultaneous"):
+    for kind in ("uniform", "rollout", "simultaneous", "learning"):
         few, many = (instructions(kind, SIMULATIONS, repeats) for repeats in (FEW, MANY))
         each = (many - few) / ((MANY - FEW) * SIMULATIONS)
-        game = "a simple PyRat" if kind == "simultaneous" else f"connect four, {kind}"
+        game = PYRAT.get(kind, f"connect four, {kind}")
         name = f"instructions per simulation, {game}"
         lines.append(
             measure.Row(name, each, unit="instructions", note=f"C++ rules, {SIMULATIONS} simulations a search")

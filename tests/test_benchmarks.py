@@ -14,6 +14,8 @@ from typing import Any
 import pytest
 from tests.sources import ROOT
 
+import anabranch as ab
+
 FOLDER = ROOT / "benchmarks"
 
 
@@ -242,3 +244,14 @@ def test_peers_are_pinned_and_stay_out_of_the_package_and_its_tests():
     extras = [text for group in project["optional-dependencies"].values() for text in group]
     ours = {re.split(r"[\s\[<>=~!;]", text)[0].lower().replace("_", "-") for text in project["dependencies"] + extras}
     assert not strangers & ours
+
+
+def test_the_engine_alone_searches_with_settings_left_open():
+    """Settings that depend on the game are settled before the engine sees them, as `ab.Searcher` does."""
+    engine, made = load("engine"), ab.games.load("pyrat", preset="open5")
+    for config in (ab.SearchConfig(), ab.SearchConfig(simultaneous=ab.RegretMatching())):
+        root = engine.make(made, ab.Uniform(), config=config)()
+        engine.run(root, 50)
+        searched = ab.Searcher(made, ab.Uniform(), config, threads=1)
+        (found,) = searched.run([searched.root(made.start())], visits=50)
+        assert root.nodes == len(found.graph)

@@ -197,7 +197,7 @@ class Playout {
         if (nested && node.kind == Kind::chance) read_children(g, node, c.config);
       ++node.visits;
       node.clear(kOnPath);
-      if (learns_ && node.acting > 1) [[unlikely]] learn<P>(step);
+      if (learns_ && node.acting > 1) [[unlikely]] learn<P>(step, read);
       if (read && node.kind == Kind::decision && !node.is(kTwinEdges)) [[likely]] selectors.value<P>(g, node);
       else propagation.refresh<P>(step.node);
       if constexpr (Watched)
@@ -206,12 +206,12 @@ class Playout {
     }
   }
 
-  // Let the selector in charge of a node where several act learn from a visit that was counted.
+  // Let the selector in charge of a node where several act learn from a visit that was counted. `read`: as above.
   template <std::size_t P>
-  __attribute__((noinline)) void learn(const PathStep& step) {
+  __attribute__((noinline)) void learn(const PathStep& step, bool read) {
     Graph& g = c.graph;
     Node& node = g.node<P>(step.node);
-    read_shared<P>(g, node, c.config);
+    if (!read || node.is(kTwinEdges)) read_shared<P>(g, node, c.config);
     const std::size_t before = keeps_chances_ ? path.chances.size() - node.acting : 0;
     selectors.together.learn<P>(g, step.node, node, g.edge<P>(node.edges + step.place), path.chances.data() + before);
     if (keeps_chances_) path.chances.cut(before);

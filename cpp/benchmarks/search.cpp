@@ -1,5 +1,5 @@
-// The engine without Python, to be timed or run under callgrind: search_benchmark uniform|rollout|simultaneous SIMULATIONS
-// REPEATS. The first two play connect four, the last one a simple PyRat.
+// The engine without Python, to be timed or run under callgrind: search_benchmark uniform|rollout|simultaneous|learning
+// SIMULATIONS REPEATS. The first two play connect four, the others a simple PyRat: by PUCT, and by regret matching+.
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -12,13 +12,13 @@ using namespace anabranch;
 
 int main(int count, char** words) {
   if (count != 4) {
-    std::fprintf(stderr, "usage: %s uniform|rollout|simultaneous SIMULATIONS REPEATS\n", words[0]);
+    std::fprintf(stderr, "usage: %s uniform|rollout|simultaneous|learning SIMULATIONS REPEATS\n", words[0]);
     return 2;
   }
   NativeEvaluator evaluator;
   evaluator.kind = std::string(words[1]) == "rollout" ? NativeEvaluator::Kind::rollout : NativeEvaluator::Kind::uniform;
   const std::uint64_t simulations = std::strtoull(words[2], nullptr, 10), repeats = std::strtoull(words[3], nullptr, 10);
-  const bool simultaneous = std::string(words[1]) == "simultaneous";
+  const bool learning = std::string(words[1]) == "learning", simultaneous = learning || std::string(words[1]) == "simultaneous";
   const Rules rules = simultaneous ? games::Cheese::rules() : games::ConnectFour::rules();
   const games::ConnectFour::State board{};
   const games::Cheese::State maze = games::Cheese::start();
@@ -27,6 +27,7 @@ int main(int count, char** words) {
   Config config;
   config.selector.prepare();
   config.simultaneous.prepare();
+  if (learning) config.simultaneous.rule = Rule::regret_matching;
   if (simultaneous) config.simultaneous.scale = Scale::node;  // the default of games that pay on the way
   const auto began = Clock::now();
   for (std::uint64_t i = 0; i < repeats; ++i) {

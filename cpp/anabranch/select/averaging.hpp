@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <vector>
 
 #include "anabranch/backup.hpp"
@@ -16,17 +17,46 @@
 
 namespace anabranch {
 
+// Two numbers that go through the same operations: the processor does both at once, each as it would alone.
+using Pair = double __attribute__((vector_size(16)));
+inline Pair load_pair(const double* from) {
+  Pair both;
+  std::memcpy(&both, from, sizeof(both));
+  return both;
+}
+inline void store_pair(double* to, Pair both) { std::memcpy(to, &both, sizeof(both)); }
+
 // w / Σw, uniform where that is 0.
 inline void normalise(const double* weights, std::size_t size, double* shares) {
   double total = 0.0;
   for (std::size_t a = 0; a < size; ++a) total += weights[a];
-  const double equal = 1.0 / static_cast<double>(size);
-  for (std::size_t a = 0; a < size; ++a) shares[a] = total > 0.0 ? weights[a] / total : equal;
+  if (total > 0.0) [[likely]] {
+    std::size_t a = 0;
+    for (; a + 1 < size; a += 2) store_pair(shares + a, load_pair(weights + a) / Pair{total, total});
+    if (a < size) shares[a] = weights[a] / total;
+  } else {
+    std::fill_n(shares, size, 1.0 / static_cast<double>(size));
+  }
 }
 
-// The same for every acting player of a table.
+// The same, each choice's when it is asked for.
+inline auto normalised(const double* weights, std::size_t size) {
+  double total = 0.0;
+  for (std::size_t a = 0; a < size; ++a) total += weights[a];
+  const double equal = 1.0 / static_cast<double>(size);
+  return [=](std::size_t a) { return total > 0.0 ? weights[a] / total : equal; };
+}
+
+// Strategies that need no more work.
+inline auto as_they_are(const double* shares, std::size_t) {
+  return [=](std::size_t a) { return shares[a]; };
+}
+
+// `normalise` for every acting player of a table.
 inline void normalise(const double* weights, const Table& table, double* shares) {
-  for (std::size_t i = 0; i < table.sizes.size(); ++i) normalise(weights + table.starts[i], table.sizes[i], shares + table.starts[i]);
+  const std::uint32_t* const starts = table.starts.data();
+  const std::uint32_t* const sizes = table.sizes.data();
+  for (std::size_t i = 0, acting = table.sizes.size(); i < acting; ++i) normalise(weights + starts[i], sizes[i], shares + starts[i]);
 }
 
 class Averaging {
@@ -44,25 +74,26 @@ class Averaging {
   // With which probability each acting player drew its part of the last choice.
   const double* chances() const { return chances_.data(); }
 
-  // Room for strategies of all acting players, as their rows are; `draw` draws from them.
+  // Room for strategies of all acting players, as their rows are.
   double* played() { return played_.data(); }
 
-  // Draw every acting player's choice from (1 − x)·σ + x/|A|, where σ are the strategies in `played`; the joint choice, packed
-  // as edges pack it, and its edge's place.
-  template <std::size_t P>
-  std::uint32_t draw(NodeId id, const Node& node, const Table& table, std::uint32_t& place) {
+  // Draw every acting player's choice from (1 − x)·σ + x/|A|, where `strategy_of(weights, size)` makes σ of a player's row;
+  // the joint choice, packed as edges pack it, and its edge's place.
+  template <std::size_t P, class StrategyOf>
+  std::uint32_t draw(NodeId id, const Node& node, const Table& table, const double* rows, StrategyOf strategy_of, std::uint32_t& place) {
     const Graph& g = c.graph;
     const double exploration = selector_.share;
+    const std::uint64_t key = g.key[id], count = node.visits + g.in_flight(id);
     std::uint32_t move = 0;
-    for (std::size_t i = 0; i < table.sizes.size(); ++i) {
+    for (std::size_t i = 0, acting = table.sizes.size(); i < acting; ++i) {
       const std::size_t size = table.sizes[i];
-      const double* strategy = played_.data() + table.starts[i];
+      const auto strategy = strategy_of(rows + table.starts[i], size);
       const double equal = exploration / static_cast<double>(size);
-      const double point = c.draws.uniform(Purpose::select, table.players[i], g.key[id], node.visits + g.in_flight(id));
+      const double point = c.draws.uniform(Purpose::select, table.players[i], key, count);
       double total = 0.0, chance = 0.0;
       std::size_t choice = 0;
       for (;; ++choice) {
-        chance = (1.0 - exploration) * strategy[choice] + equal;
+        chance = (1.0 - exploration) * strategy(choice) + equal;
         total += chance;
         if (total > point || choice + 1 == size) break;
       }
@@ -77,8 +108,8 @@ class Averaging {
 
   // S_i += weight·σ_i for every acting player.
   static void add_to_sums(Graph& g, const Node& node, const Table& table, const double* strategies, double weight) {
-    double* sums = &g.sums[node.rows];
-    for (std::size_t at = 0; at < table.ids.size(); ++at) sums[at] += weight * strategies[at];
+    double* const sums = &g.sums[node.rows];
+    for (std::size_t at = 0, size = table.ids.size(); at < size; ++at) sums[at] += weight * strategies[at];
   }
 
   // Whether a player summed anything up yet; whether anybody did.
@@ -104,16 +135,14 @@ class Averaging {
     const Edge* edge = &g.edge<P>(node.edges);
     if constexpr (P == 2) {  // both act; as below, without loops over players
       const std::uint32_t shift = table.shifts[1], mask = table.masks[0], other_mask = table.masks[1], start = table.starts[1];
-      double one = 0.0, other = 0.0;
+      Pair sums{0.0, 0.0};
       for (std::uint32_t e = 0; e < node.edge_count; ++e, edge = further(edge, edge_stride<P>(g))) {
-        if (edge->visits == 0) continue;
+        if (edge->visits == 0) [[unlikely]] continue;
         const double reach = average[edge->move & mask] * average[start + (edge->move >> shift & other_mask)];
-        one += reach * doubles_of(edge)[0];
-        other += reach * doubles_of(edge)[1];
+        sums += Pair{reach, reach} * load_pair(doubles_of(edge));
         mass += reach;
       }
-      values[0] = one;
-      values[1] = other;
+      store_pair(values, sums);
       return mass;
     }
     for (std::uint32_t e = 0; e < node.edge_count; ++e, edge = further(edge, edge_stride<P>(g))) {

@@ -27,7 +27,7 @@ class Exp3 {
   std::uint32_t choose_jointly(NodeId id, const Node& node, std::uint32_t& place) {
     const Table& table = c.graph.table_of(node);
     play(&c.graph.regrets[node.rows], table, averaging.played());
-    return averaging.draw<P>(id, node, table, place);
+    return averaging.draw<P>(id, node, table, averaging.played(), as_they_are, place);
   }
 
   // Add y / p(a) to the gain of what was played, y in [0, 1], and sum up the exploration-free part.

@@ -33,9 +33,8 @@ class Matrix {
     const Graph& g = c.graph;
     const Table& table = g.table_of(node);
     const double* const current = &g.current[node.rows];
-    if (g.solved_at[id] > 0) std::copy_n(current, table.ids.size(), averaging.played());
-    else normalise(current, table, averaging.played());
-    return averaging.draw<P>(id, node, table, place);
+    if (g.solved_at[id] > 0) return averaging.draw<P>(id, node, table, current, as_they_are, place);
+    return averaging.draw<P>(id, node, table, current, normalised, place);
   }
 
   // Solve the table again where N has grown enough, and sum the solution up by N(n).

@@ -6,6 +6,7 @@
 // Sums run over the visited edges with e_i = a in creation order; U stands for all cells nobody visited.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -22,16 +23,14 @@ class RegretMatching {
 
   void expect(std::size_t ids, std::size_t) {
     averaging.expect(ids);
-    sums_.resize(ids);
-    masses_.resize(ids);
+    expected_.resize(ids);
   }
 
   template <std::size_t P>
   std::uint32_t choose_jointly(NodeId id, const Node& node, std::uint32_t& place) {
     const Graph& g = c.graph;
     const Table& table = g.table_of(node);
-    normalise(&g.regrets[node.rows], table, averaging.played());
-    return averaging.draw<P>(id, node, table, place);
+    return averaging.draw<P>(id, node, table, &g.regrets[node.rows], normalised, place);
   }
 
   // Update all regrets from fresh cells, all players from the old strategies; sum these up by N(n).
@@ -41,18 +40,22 @@ class RegretMatching {
     double* const old = averaging.played();
     double* const regrets = &g.regrets[node.rows];
     normalise(regrets, table, old);
-    expect_payoffs<P>(g, node, table, old);
+    if (table.sizes.size() != 2) expect_payoffs<P>(g, node, table, old);
+    else if (selector_.difference) expect_payoffs_of_two<P, true>(g, node, table, old);
+    else expect_payoffs_of_two<P, false>(g, node, table, old);
     const double* unseen = doubles_of(&node) + g.players;  // U
-    for (std::size_t i = 0; i < table.sizes.size(); ++i) {
+    Expected* const expected = expected_.data();
+    for (std::size_t i = 0, acting = table.sizes.size(); i < acting; ++i) {
       const double u = Averaging::payoff(table, i, unseen, selector_.difference);
       const std::size_t first = table.starts[i], end = first + table.sizes[i];
       double mean = 0.0;
       for (std::size_t at = first; at < end; ++at) {
-        sums_[at] = sums_[at] + (1.0 - masses_[at]) * u;
-        mean += old[at] * sums_[at];
+        const double payoff = expected[at].payoff + (1.0 - expected[at].mass) * u;
+        expected[at].payoff = payoff;
+        mean += old[at] * payoff;
       }
       for (std::size_t at = first; at < end; ++at) {
-        const double regret = regrets[at] + sums_[at] - mean;
+        const double regret = regrets[at] + expected[at].payoff - mean;
         regrets[at] = regret > 0.0 ? regret : 0.0;
       }
     }
@@ -73,45 +76,53 @@ class RegretMatching {
   Averaging averaging;
 
  private:
-  // Σ_e ρ_i(e)·u_i(e) and Σ_e ρ_i(e) of every acting player and choice.
+  // Of one choice: Σ_e ρ_i(e)·u_i(e) and Σ_e ρ_i(e).
+  struct Expected {
+    double payoff, mass;
+  };
+
+  // Of every acting player's choices, as their rows are.
   template <std::size_t P>
   void expect_payoffs(const Graph& g, const Node& node, const Table& table, const double* played) {
     const std::size_t acting = table.sizes.size();
-    const bool difference = selector_.difference;
-    for (std::size_t at = 0; at < table.ids.size(); ++at) sums_[at] = masses_[at] = 0.0;
+    std::fill_n(expected_.begin(), table.ids.size(), Expected{0.0, 0.0});
     const Edge* edge = &g.edge<P>(node.edges);
-    if (acting == 2) {  // as below, where the product has one factor
-      const std::size_t one = table.players[0], other = table.players[1], start = table.starts[1];
-      const std::uint32_t shift = table.shifts[1], mask = table.masks[0], other_mask = table.masks[1];
-      double* const sums = sums_.data();
-      double* const masses = masses_.data();
-      for (std::uint32_t e = 0; e < node.edge_count; ++e, edge = further(edge, edge_stride<P>(g))) {
-        if (edge->visits == 0) continue;
-        const std::size_t a = edge->move & mask, b = start + (edge->move >> shift & other_mask);
-        const double mine = doubles_of(edge)[one], theirs = doubles_of(edge)[other];
-        sums[a] += played[b] * (difference ? 0.5 * (mine - theirs) : mine);
-        masses[a] += played[b];
-        sums[b] += played[a] * (difference ? 0.5 * (theirs - mine) : theirs);
-        masses[b] += played[a];
-      }
-      return;
-    }
     for (std::uint32_t e = 0; e < node.edge_count; ++e, edge = further(edge, edge_stride<P>(g))) {
       if (edge->visits == 0) continue;
       for (std::size_t i = 0; i < acting; ++i) {
-        const std::size_t at = table.starts[i] + table.choice(edge->move, i);
+        Expected& expected = expected_[table.starts[i] + table.choice(edge->move, i)];
         double reach = 1.0;
         for (std::size_t j = 0; j < acting; ++j)
           if (j != i) reach *= played[table.starts[j] + table.choice(edge->move, j)];
-        sums_[at] += reach * Averaging::payoff(table, i, doubles_of(edge), difference);
-        masses_[at] += reach;
+        expected.payoff += reach * Averaging::payoff(table, i, doubles_of(edge), selector_.difference);
+        expected.mass += reach;
       }
+    }
+  }
+
+  // The same where the product has one factor, both sums at once.
+  template <std::size_t P, bool Difference>
+  void expect_payoffs_of_two(const Graph& g, const Node& node, const Table& table, const double* played) {
+    const std::size_t one = table.players[0], other = table.players[1], start = table.starts[1];
+    const std::uint32_t shift = table.shifts[1], mask = table.masks[0], other_mask = table.masks[1];
+    Expected* const mine = expected_.data();
+    Expected* const theirs = mine + start;
+    std::fill_n(mine, table.ids.size(), Expected{0.0, 0.0});
+    const Edge* edge = &g.edge<P>(node.edges);
+    for (std::uint32_t e = node.edge_count; e > 0; --e, edge = further(edge, edge_stride<P>(g))) {
+      if (edge->visits == 0) [[unlikely]] continue;
+      const std::size_t a = edge->move & mask, b = edge->move >> shift & other_mask;
+      const double p = played[a], q = played[start + b], own = doubles_of(edge)[one], lost = doubles_of(edge)[other];
+      const Pair u{Difference ? 0.5 * (own - lost) : own, 1.0};
+      store_pair(&mine[a].payoff, load_pair(&mine[a].payoff) + Pair{q, q} * u);
+      if constexpr (Difference) store_pair(&theirs[b].payoff, load_pair(&theirs[b].payoff) + Pair{-p, p} * u);
+      else store_pair(&theirs[b].payoff, load_pair(&theirs[b].payoff) + Pair{p, p} * Pair{lost, 1.0});
     }
   }
 
   const SelectorConfig& selector_;
   const Context& c;
-  std::vector<double> sums_, masses_;
+  std::vector<Expected> expected_;
 };
 
 }  // namespace anabranch

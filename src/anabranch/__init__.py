@@ -61,6 +61,8 @@ if TYPE_CHECKING:
     from anabranch.play.best_response import best_response as best_response
     from anabranch.play.exploitability import Exploitability as Exploitability
     from anabranch.play.exploitability import exploitability as exploitability
+    from anabranch.play.gate import Gate as Gate
+    from anabranch.play.gate import gate as gate
     from anabranch.play.human_agent import HumanAgent as HumanAgent
     from anabranch.play.match import match as match
     from anabranch.play.match_result import Match as Match
@@ -104,6 +106,8 @@ _HOME = {
     "best_response": "play.best_response",
     "Exploitability": "play.exploitability",
     "exploitability": "play.exploitability",
+    "Gate": "play.gate",
+    "gate": "play.gate",
     "HumanAgent": "play.human_agent",
     "Match": "play.match_result",
     "match": "play.match",

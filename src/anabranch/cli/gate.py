@@ -75,9 +75,11 @@ class Command(GameFlags):
         )
         path = path_of(series, self.out)
         try:
-            with progress(f"playing at most {self.most} pairs of {series.game!r}, no move yet") as show:
-                with written(series, path, same_agents=self.same_agents):
-                    series.decide(lambda so_far: show(told(series, so_far)))
+            with (
+                progress(f"playing at most {self.most} pairs of {series.game!r}, no move yet") as show,
+                written(series, path, same_agents=self.same_agents),
+            ):
+                series.decide(lambda so_far: show(told(series, so_far)))
         except KeyboardInterrupt:
             flags = ("evaluator", "most", "equal", "better", "wrongly_promoted", "wrongly_refused")
             words = ["gate", self.game, self.first, self.second]

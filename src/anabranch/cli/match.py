@@ -21,6 +21,7 @@ from anabranch.cli.progress import progress
 from anabranch.cli.search_flags import EVALUATORS, with_evaluators
 from anabranch.cli.show import print_json, print_table
 from anabranch.game.game import Game
+from anabranch.game.state import State
 from anabranch.play.match import Progress, Series
 
 AGENTS = (
@@ -86,9 +87,11 @@ class Command(GameFlags):
         )
         path = path_of(series, self.out)
         try:
-            with progress(f"playing {series.games} games of {series.game!r}, no move yet") as show:
-                with written(series, path, same_agents=self.same_agents):
-                    series.play(lambda so_far: show(told(so_far)))
+            with (
+                progress(f"playing {series.games} games of {series.game!r}, no move yet") as show,
+                written(series, path, same_agents=self.same_agents),
+            ):
+                series.play(lambda so_far: show(told(so_far)))
         except KeyboardInterrupt:
             return interrupted(series, path, self._again)
         result = series.result()
@@ -114,11 +117,11 @@ class Command(GameFlags):
         return again(self, ["match", self.game, self.first, self.second, *self.others], flags, path)
 
 
-def read_openings(game: Game, given: str | None) -> int | Sequence[str] | None:
+def read_openings(game: Game, given: str | None) -> int | Sequence[str | State] | None:
     """Return what --openings says: a number of plies, positions, or nothing."""
     if given is None or PLIES.fullmatch(given):
         return None if given is None else int(given)
-    return given_positions(game, given, "--openings")
+    return [*given_positions(game, given, "--openings")]
 
 
 def path_of(series: Series, out: Path | None) -> Path | None:

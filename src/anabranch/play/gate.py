@@ -59,7 +59,7 @@ class Gate:
         words = {
             "promoted": f"promoted: {first} is better than {second}",
             "not promoted": f"not promoted: {first} is not better than {second} by what was asked for",
-            "undecided": f"undecided after {self.pairs:,} pairs, so not promoted; allow more of them with a larger `most`",
+            "undecided": f"undecided after {self.pairs:,} pairs, so not promoted; a larger `most` allows more of them",
         }[self.verdict]
         bets = f"e^{self.better:.2f} for, e^{self.worse:.2f} against"
         return (
@@ -86,9 +86,7 @@ class GateSeries(Series):
     ) -> None:
         check_whole("most", most, 1)
         games = most * max(2, getattr(game, "players", 2))
-        super().__init__(
-            game, agents, games=games, openings=openings, seed=seed, abreast=abreast, longest=longest
-        )
+        super().__init__(game, agents, games=games, openings=openings, seed=seed, abreast=abreast, longest=longest)
         self.rates, self.pairs = rates or Rates(), most
         self._bets = Bets(self.rates)
 
@@ -107,9 +105,7 @@ class GateSeries(Series):
         """Return what is known so far."""
         bets, played = self.bets, self.result()
         records = tuple(record for record in played.records if record.pair < bets.pairs)
-        match = Match(
-            played.game, played.agents, played.seed, played.openings, records, played.seconds, played.played
-        )
+        match = Match(played.game, played.agents, played.seed, played.openings, records, played.seconds, played.played)
         score = fmean(self._scores()) if bets.pairs else 0.5
         return Gate(bets.verdict, bets.pairs, score, bets.better, bets.worse, self.rates, self.pairs, match)
 
@@ -140,8 +136,8 @@ def gate(
 ) -> Gate:
     """Play pairs until it is known whether the first agent is better than the second, and say which.
 
-    An agent whose true mean score is at most `equal` is promoted with a probability of at most `wrongly_promoted`; one of
-    at least `better` is refused with at most `wrongly_refused`, but for those that `most` pairs leave undecided.
+    An agent whose true mean score is at most `equal` is promoted with a probability of at most `wrongly_promoted`; one
+    of at least `better` is refused with at most `wrongly_refused`, but for those that `most` pairs leave undecided.
     Everything else is as for ab.match; a gate and a match between the same agents may share a file.
     """
     rates = Rates(equal, better, wrongly_promoted, wrongly_refused)

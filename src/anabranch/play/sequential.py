@@ -1,7 +1,7 @@
 """A test on pairs that may stop at any time: two bets, each of which a wrong verdict would have to win.
 
-Pair scores x in [0, 1] come one after the other. Against "the mean is at most m0" (the first agent is no better) one unit
-is bet on every pair, and against "the mean is at least m1" another:
+Pair scores x in [0, 1] come one after the other. Against "the mean is at most m0" (the first agent is no better) one
+unit is bet on every pair, and against "the mean is at least m1" another:
 
     K0 ← K0·(1 + a·(x − m0)),      K1 ← K1·(1 − b·(x − m1)),      K0 = K1 = 1 at first
 
@@ -16,8 +16,8 @@ two players. Nothing is estimated that could be wrong; the variance only decides
 
     a = min(1, δ/(s² + δ²)),  b the same,      δ = m1 − m0,  s² = (¼ + Σ (x − m)²)/(1 + n),  m = (½ + Σ x)/(1 + n)
 
-of the pairs before, which is near the stake that lets K0 grow fastest where the mean is m1 (Kelly 1956; Waudby-Smith and
-Ramdas 2023 on betting). For large n both bets are Wald's sequential test of m0 against m1.
+of the pairs before, which is near the stake that lets K0 grow fastest where the mean is m1 (Kelly 1956; Waudby-Smith
+and Ramdas 2023 on betting). For large n both bets are Wald's sequential test of m0 against m1.
 """
 
 from __future__ import annotations

@@ -96,8 +96,8 @@ def save(root: Root, path: str | os.PathLike[str]) -> Path:
         )
     if root.searcher.config.chance.draw == "in_transition" and root.root_number > 0:
         raise UsageError(
-            "a root that has moved on cannot be saved where dice are rolled inside the transition: its draws go by edges "
-            "that are gone; choose another chance.draw, or save it before it moves on"
+            "a root that has moved on cannot be saved where dice are rolled inside the transition: its draws go by "
+            "edges that are gone; choose another chance.draw, or save it before it moves on"
         )
     columns = {name: np.asarray(column) for name, column in _native.snapshot(root.native).items()}
     header = Header(

@@ -1,4 +1,4 @@
-"""How much of a graph is dice: chance nodes, their visits, the outcomes they have met, by how many outcomes they list."""
+"""How much of a graph is dice: chance nodes, their visits, the outcomes they met, by how many outcomes they list."""
 
 from __future__ import annotations
 

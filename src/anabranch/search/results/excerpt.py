@@ -65,8 +65,8 @@ class Excerpt:
         raise UsageError(f"{STAYED}, so there is no graph.{name}; {REST}. {ADVICE}")
 
 
-def excerpt(graph: Any, *, in_transition: bool = False) -> Excerpt:
-    """Take what is shown of a graph, as it is now."""
+def excerpt(graph: Any, action: Any = None, *, in_transition: bool = False) -> Excerpt:
+    """Take what is shown of a graph, as it is now, where an action was found best."""
     from anabranch.search.results.chance import ChanceCounts, chance_counts
     from anabranch.search.results.moments import variances
 
@@ -82,8 +82,12 @@ def excerpt(graph: Any, *, in_transition: bool = False) -> Excerpt:
             views[number] = graph.node(number)
         return views[number].edges
 
+    shown = [edge.child for edge in views[0].edges]
     for edge in views[0].edges:
-        for length, _ in enumerate(principal_variation(edge.child, edges_of, lambda edge: edge.child), 1):
+        if edge.action == action and edge.child is not None and graph.node(edge.child).kind == "chance":
+            shown += [after.child for after in edges_of(edge.child)]  # the fan below the chosen action
+    for start in shown:
+        for length, _ in enumerate(principal_variation(start, edges_of, lambda edge: edge.child), 1):
             if length == LONGEST_LINE:  # one more than is shown, which tells whether there is more
                 break
     low, high = _native.value_range(graph.native) if native else np.array([graph.low, graph.high])

@@ -102,7 +102,7 @@ class Result:
         """What is pickled: everything, but of the graph an excerpt, which says of all else where it stayed."""
         from anabranch.search.results.excerpt import excerpt
 
-        return {**self.__dict__, "graph": excerpt(self.graph, in_transition=self._in_transition)}
+        return {**self.__dict__, "graph": excerpt(self.graph, self.action, in_transition=self._in_transition)}
 
     def __copy__(self) -> Result:
         return replace(self)

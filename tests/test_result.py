@@ -164,9 +164,11 @@ def test_a_chance_root_has_outcomes_and_no_policy(dice):
 def test_a_chance_root_names_its_outcomes(dice):
     """Outcome 0 of Pig is the face 1."""
     lines = str(dice).splitlines()
-    assert lines[3].startswith("outcome")
-    assert [line.split()[0] for line in lines[4:10]] == ["1", "2", "3", "4", "5", "6"]
-    assert lines[-1].startswith("line: [")
+    assert lines[3] == "drawn: 6 of 6 outcomes so far, each weighs as its visits"
+    assert lines[4].startswith("outcome")
+    assert [line.split()[0] for line in lines[5:11]] == ["1", "2", "3", "4", "5", "6"]
+    assert lines[-3].startswith("line: [")
+    assert lines[-1].startswith("dice: ")
     facts = json.loads(dice.to_json())
     assert facts["players"] == {}
     assert facts["action"] is None

@@ -228,12 +228,43 @@ def test_three_who_choose_at_once_have_a_table_each():
 
 def test_the_fan_shows_every_outcome_even_those_never_drawn():
     result = searched("pig", moves=(0,), simulations=3)
-    rows = table_of(result)
+    title, *rows = table_of(result)
+    assert " ".join(title) == "drawn: 3 of 6 outcomes so far, each weighs as its visits"
     assert [row[0] for row in rows[1:]] == ["1", "2", "3", "4", "5", "6"]
     assert {row[1] for row in rows[1:]} == {"16.7%"}
     assert sum(int(row[2]) for row in rows[1:]) == 3
     curves = [part for part in parsed(result.picture().svg).iter(f"{SVG}path") if part.get("opacity") is None]
     assert len(curves) == 6
+
+
+def test_the_fan_below_the_chosen_action_says_what_was_drawn():
+    """Its visits are those of the action; the weights they give make the action's value."""
+    result = searched("pig", simulations=200)
+    title, _, *rows = [line.split() for line in str(result).split("\n\n")[2].splitlines()]
+    assert " ".join(title) == "after roll, drawn: 6 of 6 outcomes so far, each weighs as its visits"
+    visits = [int(row[2]) for row in rows]
+    assert sum(visits) == result.visits[0, 0]
+    mean = sum(n * float(row[4]) for n, row in zip(visits, rows, strict=True)) / sum(visits)
+    assert mean == pytest.approx(result.q[0, 0], abs=5e-3)  # Pig has loops, where values off the path lag
+    assert "after roll, drawn: 6 of 6" in words_of(result.picture().svg)
+    assert "after roll, drawn: 6 of 6" in result._repr_html_()
+
+
+def test_an_enumerated_fan_is_marked_as_exact_and_knows_outcomes_that_were_never_drawn():
+    exact = ab.SearchConfig(chance=ab.Chance(exact_up_to=6))
+    result = searched("pig", moves=(0,), simulations=1, config=exact)
+    title, _, *rows = table_of(result)
+    assert " ".join(title[:3]) == "6 outcomes, exact:"
+    assert [row[2] for row in rows] == ["0"] * 6
+    mean = sum(float(row[4]) for row in rows) / 6
+    assert mean == pytest.approx(result.value[0], abs=1e-3)
+
+
+def test_frozen_outcomes_are_marked():
+    widening = ab.SearchConfig(chance=ab.Chance(widen_cap=1))
+    result = searched("pig", moves=(0,), simulations=30, config=widening)
+    assert str(result).count("(frozen)") == 5
+    assert (result.chance.rows[0].outcomes, result.chance.frozen >= 5) == (6, True)
 
 
 def test_many_outcomes_are_cut():

@@ -172,6 +172,10 @@ def journal(path: Path, version: int) -> None:
         series.play()
 
 
+def fixed_positions(path: Path, version: int) -> None:
+    ab.fixed_set(ab.games.load(GAME), 5, seed=version).save(path)
+
+
 def journal_of_interrupted(path: Path, version: int) -> None:
     series = Series(ab.games.load(GAME), ("random", "random"), games=4 + 4 * version, abreast=2)
     series.play()
@@ -190,6 +194,7 @@ WRITERS = {
     "a PNG": Writer(("draw/picture.py",), ".png", write_png),
     "a template": Writer(("cli/new.py",), ".py", new, keeps=True),
     "compiled code": Writer(("game/native/cache.py",), ".object", keep_code, silent=True),
+    "a fixed set": Writer(("play/fixed_set.py",), ".json", fixed_positions),
     "a match": Writer(("play/journal.py",), ".jsonl", journal, lines, grows=True),
     "a match that was interrupted": Writer(("play/journal.py",), ".jsonl", journal_of_interrupted, lines, grows=True),
 }

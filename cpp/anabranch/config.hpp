@@ -66,6 +66,7 @@ struct SelectorConfig {
 
 struct ChanceConfig {
   bool sampled = false;
+  bool in_transition = false;  // rolled inside it: equal afterstates share nothing
   std::size_t exact_up_to = 0;
   std::uint32_t draws = 1;
   double widen = 0.0;  // 0: every outcome may have a child

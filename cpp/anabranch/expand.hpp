@@ -112,13 +112,15 @@ class Expander {
     }
     const NodeId id = g.add(made, key);
     if (g.rules.bounds) std::copy(range_.begin(), range_.end(), g.range.row(id));
-    if (c.config.merge) g.index.insert(hash & c.config.hash_mask, id, [&](NodeId node) { return index_hash(node); });
+    if (is_found(g.nodes[id], c.config))
+      g.index.insert(hash & c.config.hash_mask, id, [&](NodeId node) { return index_hash(node); }, [&](NodeId node) { return is_found(g.nodes[node], c.config); });
     return id;
   }
 
-  // The key of a child: the hash of its state, or, where states are Python's objects, a mix of its parent's and the actions.
+  // The key of a child: the hash of its state, or a mix of its parent's and the actions where states are Python's objects and
+  // where dice are rolled inside the transition, each edge its own.
   std::uint64_t child_key(std::uint64_t hash, NodeId creator) {
-    if (!c.config.keyed_by_path) return hash;
+    if (!c.config.keyed_by_path && !(c.config.chance.in_transition && c.position().turn() == kChance)) return hash;
     std::uint64_t key = c.graph.key[creator];
     for (const std::int32_t action : c.position().actions) key = fold(key, static_cast<std::uint64_t>(static_cast<std::int64_t>(action)));
     return key;
@@ -134,7 +136,7 @@ class Expander {
 
   // Take the newest node out of the index.
   void forget(NodeId id) {
-    if (c.config.merge) c.graph.index.remove(index_hash(id), id);
+    if (is_found(c.graph.nodes[id], c.config)) c.graph.index.remove(index_hash(id), id);
   }
 
  private:

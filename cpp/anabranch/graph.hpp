@@ -40,6 +40,11 @@ namespace anabranch {
 #endif
 inline constexpr std::size_t kMostEdges = ANABRANCH_MOST_EDGES, kMostRows = ANABRANCH_MOST_ROWS;
 
+// Whether equal states find a node: not where the graph is a tree, nor dice that are rolled inside the transition.
+[[gnu::always_inline]] inline bool is_found(const Node& node, const Config& config) {
+  return config.merge && !(config.chance.in_transition && node.kind == Kind::chance);
+}
+
 class Graph {
  public:
   explicit Graph(const Rules& game, const Config& config = Config())

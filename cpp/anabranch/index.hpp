@@ -13,6 +13,10 @@ class Index {
  public:
   static constexpr std::uint32_t kEmpty = UINT32_MAX;
 
+  struct All {
+    bool operator()(std::uint32_t) const { return true; }
+  };
+
   std::size_t bytes() const { return slots_.bytes(); }
   // What the next insertion takes on top of that: nothing, or a larger table, made while the old one is still there.
   std::size_t growth() const { return is_full() ? next_size() * sizeof(Slot) : 0; }
@@ -29,11 +33,11 @@ class Index {
     }
   }
 
-  // Add a node that `find` has just not found. `hash_of(node)` gives hashes again when the table grows.
-  template <class HashOf>
-  void insert(std::uint64_t hash, std::uint32_t node, HashOf&& hash_of) {
+  // Add a node that `find` has just not found. `hash_of(node)` gives hashes again when the table grows, of the nodes it `holds`.
+  template <class HashOf, class Holds = All>
+  void insert(std::uint64_t hash, std::uint32_t node, HashOf&& hash_of, Holds&& holds = {}) {
     if (is_full()) [[unlikely]] {
-      grow(node, hash_of);
+      grow(node, hash_of, holds);
       place(hash, node);
       ++count_;
     } else {
@@ -43,7 +47,7 @@ class Index {
   // The same in two steps: make room, before `find`, and insert, which allocates nothing then.
   template <class HashOf>
   void make_room(std::uint32_t nodes, HashOf&& hash_of) {
-    if (is_full()) [[unlikely]] grow(nodes, hash_of);
+    if (is_full()) [[unlikely]] grow(nodes, hash_of, All{});
   }
   void insert(std::uint64_t hash, std::uint32_t node) {
     slots_[free_] = {node, static_cast<std::uint32_t>(hash >> 32)};
@@ -82,14 +86,15 @@ class Index {
   // Small tables grow fast: filling one anew costs more than its memory.
   std::size_t next_size() const { return slots_.size() == 0 ? 64 : slots_.size() * (slots_.size() < 4096 ? 4 : 2); }
 
-  template <class HashOf>
-  __attribute__((noinline)) void grow(std::uint32_t nodes, HashOf&& hash_of) {
+  template <class HashOf, class Holds>
+  __attribute__((noinline)) void grow(std::uint32_t nodes, HashOf&& hash_of, Holds&& holds) {
     const std::size_t size = next_size();
     Column<Slot> fresh;
     fresh.fill(size, Slot{kEmpty, 0});
     slots_ = std::move(fresh);
     mask_ = size - 1;
-    for (std::uint32_t node = 0; node < nodes; ++node) place(hash_of(node), node);
+    for (std::uint32_t node = 0; node < nodes; ++node)  // in order: what was inserted last stays last in its chain
+      if (holds(node)) place(hash_of(node), node);
   }
 
   Column<Slot> slots_;

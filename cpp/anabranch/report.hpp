@@ -3,9 +3,11 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <unordered_set>
 #include <vector>
 
@@ -89,6 +91,27 @@ inline std::vector<EdgeReport> edges_of(Search& search, NodeId id) {
     if (node.kind == Kind::chance) chance = g.rules.chance ? g.outcomes_of(node).chances[edge.move] : std::nan("");
     rows.push_back({search.expander().actions_of(id, edge.move), edge.visits, edge.child, {g.value(e), g.value(e) + g.players}, chance});
   }
+  return rows;
+}
+
+// Of the chance nodes that list so many outcomes (0 where the game only draws): how many there are, how many were enumerated,
+// their visits, and of their outcomes those that have a node and those that are frozen. Few outcomes first.
+using ChanceCount = std::array<std::uint64_t, 6>;
+
+inline std::vector<ChanceCount> chance_counts(const Graph& g) {
+  std::map<std::uint64_t, ChanceCount> counts;
+  for (NodeId id = 0; id < g.size(); ++id) {
+    const Node& node = g.nodes[id];
+    if (node.kind != Kind::chance) continue;
+    const std::uint64_t outcomes = g.rules.chance ? g.outcomes_of(node).outcomes.size() : 0;
+    ChanceCount& of = counts.try_emplace(outcomes, ChanceCount{outcomes}).first->second;
+    ++of[1];
+    of[2] += node.is(kExact);
+    of[3] += node.visits;
+    for (const EdgeId e : EdgeIds(node)) ++of[g.edges[e].child == kNone ? 5 : 4];
+  }
+  std::vector<ChanceCount> rows;
+  for (const auto& [outcomes, of] : counts) rows.push_back(of);
   return rows;
 }
 

@@ -69,10 +69,10 @@ class Reroot {
       const std::uint32_t at = to_.nodes[now].rows = to_.add_choices(count);
       to_.each_choice_column(from_, [&](auto& column, const auto& old_column) { column.copy_rows(at, old_column, old.rows, count); });
     }
-    if (!config_.merge) return;
+    if (!is_found(old, config_)) return;
     const std::uint64_t hash = hash_of_(id);
     to_.index.find(hash, [](NodeId) { return false; });  // it is new, and `insert` wants to know where it goes
-    to_.index.insert(hash, now, [&](NodeId node) { return hash_of_(kept_[node]); });
+    to_.index.insert(hash, now, [&](NodeId node) { return hash_of_(kept_[node]); }, [&](NodeId node) { return is_found(to_.nodes[node], config_); });
   }
 
   static void offer(const States& from, States& to, NodeId id, std::vector<std::uint64_t>& memory) {

@@ -167,7 +167,7 @@ class Restore {
       }
       require(found, "the rules lead to other states than those that were searched");
       require(expander_.find(hash) == kNone, "two nodes are the same state");
-      expander_.add_node(hash, hash);
+      expander_.add_node(expander_.child_key(hash, parent), hash);
       g_.parent[id] = parent;
     }
   }

@@ -67,9 +67,9 @@ void bind_config(nb::module_& m) {
            nb::arg("alone"), nb::arg("together"),
            nb::sig("def set_selectors(self, alone: dict[str, object], together: dict[str, object]) -> None"))
       .def("set_chance",
-           [](Config& c, bool sampled, std::size_t exact_up_to, std::uint32_t draws, double widen, double power,
-              std::size_t cap, double offset) { c.chance = {sampled, exact_up_to, draws, widen, power, cap, offset}; },
-           nb::arg("sampled"), nb::arg("exact_up_to"), nb::arg("draws"), nb::arg("widen"), nb::arg("power"), nb::arg("cap"),
+           [](Config& c, bool sampled, bool in_transition, std::size_t exact_up_to, std::uint32_t draws, double widen, double power,
+              std::size_t cap, double offset) { c.chance = {sampled, in_transition, exact_up_to, draws, widen, power, cap, offset}; },
+           nb::arg("sampled"), nb::arg("in_transition"), nb::arg("exact_up_to"), nb::arg("draws"), nb::arg("widen"), nb::arg("power"), nb::arg("cap"),
            nb::arg("offset"))
       .def("set_cycles",
            [](Config& c, const std::string& kind, double value) {

@@ -122,13 +122,14 @@ nb::list edges(BoundSearch& s, NodeId id) {
   return rows;
 }
 
-// (kind, visits, value) of a node.
+// (kind, visits, value, evaluation, whether its outcomes were enumerated) of a node.
 nb::tuple node(const BoundSearch& s, NodeId id) {
   const Graph& g = idle(s).graph();
   if (id >= g.size()) throw nb::index_error("no such node");
   const char* const kinds[] = {"over", "chance", "decision"};
   const std::vector<double> value(g.mean(id), g.mean(id) + g.players), evaluation(g.evaluation(id), g.evaluation(id) + g.players);
-  return nb::make_tuple(kinds[static_cast<std::size_t>(g.nodes[id].kind)], g.nodes[id].visits, value, evaluation);
+  const Node& found = g.nodes[id];
+  return nb::make_tuple(kinds[static_cast<std::size_t>(found.kind)], found.visits, value, evaluation, found.is(kExact));
 }
 
 nb::tuple variances(const BoundSearch& s) {
@@ -165,8 +166,14 @@ void bind_report(nb::module_& m) {
         nb::sig("def summary(search: Search) -> tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.int64], "
                 "numpy.typing.NDArray[numpy.float64], list[int | tuple[int, ...]], int, bool]"),
         "(policy, prior, q, policy to learn from) and visits by player and action, the root's value, the principal variation, how many nodes, whether it is chance.");
-  m.def("node", &node, nb::arg("search"), nb::arg("node"), nb::sig("def node(search: Search, node: int) -> tuple[str, int, list[float], list[float]]"),
-        "Kind, visits, value and evaluation of a node.");
+  m.def("node", &node, nb::arg("search"), nb::arg("node"), nb::sig("def node(search: Search, node: int) -> tuple[str, int, list[float], list[float], bool]"),
+        "Kind, visits, value and evaluation of a node, and whether its outcomes were enumerated.");
+  m.def("chance_counts", [](const BoundSearch& s) {
+          nb::list rows;
+          for (const ChanceCount& row : chance_counts(idle(s).graph())) rows.append(nb::make_tuple(row[0], row[1], row[2], row[3], row[4], row[5]));
+          return rows;
+        }, nb::arg("search"), nb::sig("def chance_counts(search: Search) -> list[tuple[int, int, int, int, int, int]]"),
+        "[(outcomes, nodes, enumerated, visits, stored, frozen)] of the chance nodes.");
   m.def("edges", [](BoundSearch& s, NodeId id) { return reporting(s, [&] { return edges(s, id); }); }, nb::arg("search"), nb::arg("node"),
         nb::sig("def edges(search: Search, node: int) -> list[tuple[list[int], int, int | None, list[float], float]]"),
         "[(actions, visits, child, value, probability)] in creation order.");

@@ -61,12 +61,18 @@ if TYPE_CHECKING:
     from anabranch.play.best_response import best_response as best_response
     from anabranch.play.exploitability import Exploitability as Exploitability
     from anabranch.play.exploitability import exploitability as exploitability
+    from anabranch.play.fixed_set import FixedSet as FixedSet
+    from anabranch.play.fixed_set import fixed_set as fixed_set
+    from anabranch.play.gate import Gate as Gate
+    from anabranch.play.gate import gate as gate
     from anabranch.play.human_agent import HumanAgent as HumanAgent
     from anabranch.play.match import match as match
     from anabranch.play.match_result import Match as Match
     from anabranch.play.open_spiel import OpenSpielAgent as OpenSpielAgent
     from anabranch.play.open_spiel_bot import SearchBot as SearchBot
     from anabranch.play.random_agent import RandomAgent as RandomAgent
+    from anabranch.play.regret import Regret as Regret
+    from anabranch.play.regret import regret as regret
     from anabranch.play.scripted_agent import ScriptedAgent as ScriptedAgent
     from anabranch.play.search_agent import SearchAgent as SearchAgent
     from anabranch.search.engine.analysis import Analysis as Analysis
@@ -104,11 +110,17 @@ _HOME = {
     "best_response": "play.best_response",
     "Exploitability": "play.exploitability",
     "exploitability": "play.exploitability",
+    "FixedSet": "play.fixed_set",
+    "fixed_set": "play.fixed_set",
+    "Gate": "play.gate",
+    "gate": "play.gate",
     "HumanAgent": "play.human_agent",
     "Match": "play.match_result",
     "match": "play.match",
     "OpenSpielAgent": "play.open_spiel",
     "RandomAgent": "play.random_agent",
+    "Regret": "play.regret",
+    "regret": "play.regret",
     "ScriptedAgent": "play.scripted_agent",
     "SearchAgent": "play.search_agent",
     "SearchBot": "play.open_spiel_bot",

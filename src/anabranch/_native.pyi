@@ -68,7 +68,7 @@ class Config:
 
     def set_selectors(self, alone: dict[str, object], together: dict[str, object]) -> None: ...
 
-    def set_chance(self, sampled: bool, exact_up_to: int, draws: int, widen: float, power: float, cap: int, offset: float) -> None: ...
+    def set_chance(self, sampled: bool, in_transition: bool, exact_up_to: int, draws: int, widen: float, power: float, cap: int, offset: float) -> None: ...
 
     def set_cycles(self, kind: str, value: float) -> None: ...
 
@@ -332,8 +332,15 @@ def summary(search: Search) -> tuple[numpy.typing.NDArray[numpy.float64], numpy.
     (policy, prior, q, policy to learn from) and visits by player and action, the root's value, the principal variation, how many nodes, whether it is chance.
     """
 
-def node(search: Search, node: int) -> tuple[str, int, list[float], list[float]]:
-    """Kind, visits, value and evaluation of a node."""
+def node(search: Search, node: int) -> tuple[str, int, list[float], list[float], bool]:
+    """
+    Kind, visits, value and evaluation of a node, and whether its outcomes were enumerated.
+    """
+
+def chance_counts(search: Search) -> list[tuple[int, int, int, int, int, int]]:
+    """
+    [(outcomes, nodes, enumerated, visits, stored, frozen)] of the chance nodes.
+    """
 
 def edges(search: Search, node: int) -> list[tuple[list[int], int, int | None, list[float], float]]:
     """[(actions, visits, child, value, probability)] in creation order."""

@@ -35,6 +35,8 @@ CHANCES = [
     ab.Chance(draws=5, widen=1.0, widen_power=0.5),
     ab.Chance(draws=4, widen=0.5, widen_power=1.0),
     ab.Chance(offset=0.25),
+    ab.Chance(draw="in_transition"),
+    ab.Chance(draw="in_transition"),
 ]
 ENUMERATED = [
     ab.Chance(exact_up_to=9),

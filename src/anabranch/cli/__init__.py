@@ -21,6 +21,8 @@ COMMANDS = {
     "analyze": "Search a position and show what was found.",
     "play": "Play a game against an agent, with hints and moves taken back.",
     "match": "Play agents against each other, seats swapped, and say who is stronger.",
+    "gate": "Play pairs until it is known whether one agent is better than another.",
+    "regret": "Say how much an agent loses to exact play over a fixed set of states.",
     "exploit": "Say how much an agent leaves to be gained: exactly, or at least.",
     "check": "Play a game at random and say which laws its rules break.",
     "new": "Write the file of a small complete game to start from.",

@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 import shlex
 import zlib
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from tyro.conf import Positional, arg
 
@@ -18,6 +20,8 @@ from anabranch.cli.positions import OR_INPUT, POSITION, given_positions
 from anabranch.cli.progress import progress
 from anabranch.cli.search_flags import EVALUATORS, with_evaluators
 from anabranch.cli.show import print_json, print_table
+from anabranch.game.game import Game
+from anabranch.game.state import State
 from anabranch.play.match import Progress, Series
 
 AGENTS = (
@@ -72,28 +76,24 @@ class Command(GameFlags):
 
     def run(self) -> int:
         """Print the standings; interrupted, save what is finished and say how to go on."""
-        game, openings = self.load(), self.openings
-        plies = openings is not None and PLIES.fullmatch(openings)
+        game = self.load()
         series = Series(
             game,
             with_evaluators((self.first, self.second, *self.others), self.evaluator),
             games=self.games,
-            openings=None
-            if openings is None
-            else int(openings)
-            if plies
-            else given_positions(game, openings, "--openings"),
+            openings=read_openings(game, self.openings),
             seed=self.seed,
             abreast=self.abreast,
         )
-        path = self.out
-        if path is None and usual_path(series).exists():  # an interruption left it: the same command goes on
-            path = usual_path(series)
-            say(f"going on with {path}; delete it to begin anew")
+        path = path_of(series, self.out)
         try:
-            self._play(series, path)
+            with (
+                progress(f"playing {series.games} games of {series.game!r}, no move yet") as show,
+                written(series, path, same_agents=self.same_agents),
+            ):
+                series.play(lambda so_far: show(told(so_far)))
         except KeyboardInterrupt:
-            return self._interrupted(series, path)
+            return interrupted(series, path, self._again)
         result = series.result()
         if self.json:
             print_json(result.facts())
@@ -111,6 +111,7 @@ class Command(GameFlags):
                 print(f"{result.played} games in {result.seconds:.1f} s, {result.games_per_second:.1f} a second")
         return GOOD
 
+<<<<<<< HEAD
     def _play(self, series: Series, path: Path | None) -> None:
         with progress(f"playing {series.games} games of {series.game!r}, no move yet: rules are compiled first") as show:
             if path is None:
@@ -133,24 +134,63 @@ class Command(GameFlags):
         say(f"{words}; they are in {path}. To go on:\n{self._again(path)}")
         return INTERRUPTED
 
+=======
+>>>>>>> gate
     def _again(self, path: Path) -> str:
         """Return the command that goes on with the match."""
-        words = ["anabranch", "match", self.game, self.first, self.second, *self.others]
-        for name, value in (
-            ("evaluator", self.evaluator),
-            ("games", self.games),
-            ("openings", self.openings),
-            ("seed", self.seed),
-            ("abreast", self.abreast),
-            ("out", path),
-        ):
-            if value is not None and (name == "out" or value != getattr(type(self), name)):
-                words += [f"--{name}", str(value)]
-        for pair in self.option:
-            words += ["--option", pair]
-        words += ["--interpreted"] * self.interpreted + ["--json"] * self.json
-        words += ["--same-agents"] * self.same_agents
-        return shlex.join(words)
+        flags = ("evaluator", "games", "openings", "seed", "abreast")
+        return again(self, ["match", self.game, self.first, self.second, *self.others], flags, path)
+
+
+def read_openings(game: Game, given: str | None) -> int | Sequence[str | State] | None:
+    """Return what --openings says: a number of plies, positions, or nothing."""
+    if given is None or PLIES.fullmatch(given):
+        return None if given is None else int(given)
+    return [*given_positions(game, given, "--openings")]
+
+
+def path_of(series: Series, out: Path | None) -> Path | None:
+    """Return which file a match has: the one that was named, or the one an interruption left."""
+    if out is None and usual_path(series).exists():  # the same command goes on
+        say(f"going on with {usual_path(series)}; delete it to begin anew")
+        return usual_path(series)
+    return out
+
+
+def written(series: Series, path: Path | None, *, same_agents: bool) -> AbstractContextManager[object]:
+    """Let a match be written to its file, if it has one."""
+    return nullcontext() if path is None else series.open(path, same_agents=same_agents)
+
+
+def interrupted(series: Series, path: Path | None, again: Callable[[Path], str]) -> int:
+    """Save what was played, if that was not done meanwhile, and say how to go on."""
+    unfinished = [moves for (pair, _), moves in series.begun.items() if pair not in series.finished]
+    begun = len(unfinished)
+    words = f"interrupted after {len(series.finished) * len(series.tables)} of {series.games} games, {begun} begun"
+    words += f" ({sum(map(len, unfinished))} moves)" if begun else ""
+    if not series.finished and not begun:
+        say("interrupted before anything was played")
+        return INTERRUPTED
+    if path is None:
+        path = usual_path(series)
+        series.save(path)
+    say(f"{words}; they are in {path}. To go on:\n{again(path)}")
+    return INTERRUPTED
+
+
+def again(command: Any, words: Sequence[str], flags: Sequence[str], path: Path) -> str:
+    """Return the command line that goes on with a file: the words, and those flags that are not as usual."""
+    words = ["anabranch", *words]
+    for name in flags:
+        value = getattr(command, name)
+        if value is not None and value != getattr(type(command), name):
+            words += [f"--{name.replace('_', '-')}", str(value)]
+    words += ["--out", str(path)]
+    for pair in command.option:
+        words += ["--option", pair]
+    words += ["--interpreted"] * command.interpreted + ["--json"] * command.json
+    words += ["--same-agents"] * command.same_agents
+    return shlex.join(words)
 
 
 def usual_path(series: Series) -> Path:

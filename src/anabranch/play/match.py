@@ -109,10 +109,10 @@ class Series:
         if not isinstance(game, Game):
             raise UsageError(f"a match is played on a game, e.g. ab.games.load('connect_four'), found {game!r}")
         for name, value, least in (("games", games, 1), ("abreast", abreast, 1), ("longest", longest, 1)):
-            _whole(name, value, least)
-        _whole("seed", seed, None)
+            check_whole(name, value, least)
+        check_whole("seed", seed, None)
         if not isinstance(openings, (list, tuple)) and openings is not None:
-            _whole("openings", openings, 0)
+            check_whole("openings", openings, 0)
         if game.players < 2:
             raise UsageError(f"{game.name} is for one player; a match needs two or more")
         if len(agents) not in (2, game.players):
@@ -200,14 +200,19 @@ class Series:
         openings = tuple(map(str, self.positions)) if self.positions else self.plies
         return Match(repr(self.game), self.names, self.seed, openings, records, self.seconds, self.played)
 
-    def play(self, progress: Callable[[Progress], None] | None = None) -> None:
-        """Play all pairs that are not finished. Interrupted, it keeps what was played, and may be called again."""
+    def play(
+        self, progress: Callable[[Progress], None] | None = None, *, enough: Callable[[], bool] | None = None
+    ) -> None:
+        """Play all pairs that are not finished, or until there are `enough`, asked whenever a pair is.
+
+        Interrupted, it keeps what was played, and may be called again.
+        """
         began, before = time.perf_counter(), self.seconds
         waiting, live = self._tables(), list[_Table]()
         halves: dict[int, list[_Table]] = {}  # games that are over, of pairs that are not
         self.moves, over, moves = 0, 0, 0
         try:
-            while True:
+            while not (enough is not None and enough()):
                 for table in waiting:
                     live.append(table)
                     if len(live) >= self.abreast:
@@ -383,7 +388,8 @@ class _Table:
         return self.played.state.over or len(self.played.moves) >= longest
 
 
-def _whole(name: str, value: Any, least: int | None) -> None:
+def check_whole(name: str, value: Any, least: int | None) -> None:
+    """Refuse what is no whole number, or too small a one."""
     if not isinstance(value, int) or isinstance(value, bool) or (least is not None and value < least):
         raise UsageError(
             f"{name} must be a whole number"

@@ -82,7 +82,7 @@ class Graph:
         """Return a node by its number."""
         if not isinstance(number, (int, np.integer)) or not 0 <= number < len(self):
             raise UsageError(f"there is no node {number!r}; the graph has {len(self)}, numbered from 0")
-        kind, visits, value, evaluation = _native.node(self.native, number)
+        kind, visits, value, evaluation, exact = _native.node(self.native, number)
         edges = [
             EdgeView(row[0][0] if len(row[0]) == 1 else tuple(row[0]), row[1], np.array(row[3]), row[2], row[4])
             for row in self._edges(number)
@@ -95,6 +95,7 @@ class Graph:
             value=np.array(value),
             edges=edges,
             evaluation=tuple(evaluation),
+            exact=exact,
         )
 
     def _edges(self, number: int) -> list[tuple[list[int], int, int | None, list[float], float]]:

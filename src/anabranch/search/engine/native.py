@@ -56,7 +56,8 @@ def native_config(config: SearchConfig, game: Game, hash_bits: int = 64) -> Any:
     made.set_selectors(_selector(config.selector), _selector(config.simultaneous or config.selector))
     chance = config.chance
     made.set_chance(
-        sampled=chance.draw == "sampled",
+        sampled=chance.draw != "spread",
+        in_transition=chance.draw == "in_transition",
         exact_up_to=min(chance.exact_up_to, NO_LIMIT),
         draws=min(chance.draws, 2**32 - 1),
         widen=chance.widen or 0.0,

@@ -103,7 +103,7 @@ class Root:
 
     def __repr__(self) -> str:
         from anabranch.game.pictures import situation
-        from anabranch.search.results.show.result_sheet import plural
+        from anabranch.search.results.show.numbers import plural
 
         try:
             found = f"{plural(int(self.native.root_visits), 'visit')}, {plural(int(self.native.nodes), 'node')}"

@@ -95,6 +95,11 @@ def save(root: Root, path: str | os.PathLike[str]) -> Path:
             f"{game.name} merges states by a key, and a root of such a game that has moved on cannot be saved yet: its "
             f"nodes may hold states that other ways led to"
         )
+    if root.searcher.config.chance.draw == "in_transition" and root.root_number > 0:
+        raise UsageError(
+            "a root that has moved on cannot be saved where dice are rolled inside the transition: its draws go by "
+            "edges that are gone; choose another chance.draw, or save it before it moves on"
+        )
     columns = {name: np.asarray(column) for name, column in _native.snapshot(root.native).items()}
     header = Header(
         format=FORMAT,

@@ -243,7 +243,8 @@ class ReferenceGraph:
             for edge in node.edges.values()
         ]
         evaluated = [0.0] * self.game.players if node.evaluation is None else node.evaluation.values
-        return NodeView(number, node.kind.value, node.state, node.visits, np.array(node.mean), edges, tuple(evaluated))
+        mean = np.array(node.mean)
+        return NodeView(number, node.kind.value, node.state, node.visits, mean, edges, tuple(evaluated), node.exact)
 
     @property
     def limited(self) -> bool:
@@ -297,10 +298,11 @@ class ReferenceGraph:
                     waiting.append(child)
         return list(found)
 
-    def take(self, old: ReferenceGraph, root: Node, *, merge: bool) -> None:
-        """Hold what is below a node of another graph, that node first."""
+    def take(self, old: ReferenceGraph, root: Node, *, merge: bool, private: bool) -> None:
+        """Hold what is below a node of another graph, that node first; `private`: nobody finds dice by their state."""
         self.nodes = old.below(root)
-        self.index = {node.state.key: node for node in self.nodes} if merge else {}
+        found = self.nodes if merge else []
+        self.index = {node.state.key: node for node in found if not (private and node.kind is Kind.CHANCE)}
         self.low, self.high = old.low, old.high
         if self.keeps_parents:
             for node in self.nodes:

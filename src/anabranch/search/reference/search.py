@@ -201,7 +201,8 @@ class Reference:
         kept_evaluations = self._below(kept, state) if keep == "evaluations" else {}
         walker = self._planted(state, self.root_number + 1)
         if keep == "graph" and kept is not None:
-            walker.graph.take(self.graph, kept, merge=self.config.transposition.merge)
+            private = self.config.chance.draw == "in_transition"
+            walker.graph.take(self.graph, kept, merge=self.config.transposition.merge, private=private)
         # Nothing can fail from here on: a verb that raised above has changed nothing.
         self.state, self.walker, self._kept = state, walker, kept_evaluations
         self.root_number += 1

@@ -258,7 +258,7 @@ class Walker:
         chance = self.config.chance
         if not node.outcomes:  # the game can only draw; outcomes are then told apart by their own ids
             return self.rules.draw(node.state.data, Random(self.draws.key(Purpose.CHANCE, 0, node.key, number)))
-        if chance.draw == "sampled":
+        if chance.draw != "spread":
             point = self.draws.uniform(Purpose.CHANCE, 0, node.key, number)
         else:
             offset = self.draws.offset(node.key) if chance.offset is None else chance.offset
@@ -322,14 +322,22 @@ class Walker:
             raise UsageError(too_many_players(self.game, self.config.simultaneous, most, len(node.acting), state))
         self.graph.nodes.append(node)
         self.wave.on_failure(self.graph.nodes.pop)
-        if self.config.transposition.merge:
+        if self.config.transposition.merge and not self._private(state.data):
             self.graph.index[state.key] = node
             self.wave.on_failure(lambda: self.graph.index.pop(state.key))
         return node
 
+    def _private(self, data: Any) -> bool:
+        """Whether a state is no node that others find: dice that are rolled inside the transition."""
+        return self.config.chance.draw == "in_transition" and self.rules.turn(data) == CHANCE
+
     def key(self, data: Any, creator: Node | None, actions: Iterable[int]) -> int:
-        """Return a node's key: the hash of its bytes, or for objects a mix of the creator's key and the edge."""
-        if isinstance(self.game, CompiledGame):
+        """Return a node's key: the hash of its bytes, or for objects a mix of the creator's key and the edge.
+
+        So it is for dice rolled inside the transition, since each edge draws its own.
+        """
+        private = creator is not None and self._private(data)
+        if isinstance(self.game, CompiledGame) and not private:
             return key_of_bytes(self.rules.key(data))
         mixed = key_of(()) if creator is None else creator.key
         for action in actions:

@@ -6,7 +6,7 @@ The graph itself lives in the memory of the engine, or has as many objects as no
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 import numpy.typing as npt
@@ -17,6 +17,9 @@ from anabranch.search.engine.graph import Graph
 from anabranch.search.maths.principal_variation import principal_variation
 from anabranch.search.results.show.result_sheet import LONGEST_LINE
 from anabranch.search.results.views import EdgeView, NodeView
+
+if TYPE_CHECKING:
+    from anabranch.search.results.chance import ChanceCounts
 
 Floats = npt.NDArray[np.float64]
 STAYED = "the graph of this result stayed in the process that searched it"
@@ -36,6 +39,7 @@ class Excerpt:
     spread: Floats  # of every edge of the root [edges, P]
     low: Floats  # the range of q(e), for the scale `graph` [P]
     high: Floats
+    chance: ChanceCounts
 
     def __len__(self) -> int:
         if self.moved_on:
@@ -61,15 +65,16 @@ class Excerpt:
         raise UsageError(f"{STAYED}, so there is no graph.{name}; {REST}. {ADVICE}")
 
 
-def excerpt(graph: Any) -> Excerpt:
-    """Take what is shown of a graph, as it is now."""
+def excerpt(graph: Any, action: Any = None, *, in_transition: bool = False) -> Excerpt:
+    """Take what is shown of a graph, as it is now, where an action was found best."""
+    from anabranch.search.results.chance import ChanceCounts, chance_counts
     from anabranch.search.results.moments import variances
 
     if isinstance(graph, Excerpt):
         return graph
     native = isinstance(graph, Graph)
     if native and graph.moved_on:
-        return Excerpt(True, 0, None, False, {}, np.zeros((0, 0)), np.zeros(0), np.zeros(0))
+        return Excerpt(True, 0, None, False, {}, np.zeros((0, 0)), np.zeros(0), np.zeros(0), ChanceCounts(()))
     views: dict[int, NodeView] = {0: graph.node(0)}
 
     def edges_of(number: int) -> list[EdgeView]:
@@ -77,10 +82,15 @@ def excerpt(graph: Any) -> Excerpt:
             views[number] = graph.node(number)
         return views[number].edges
 
+    shown = [edge.child for edge in views[0].edges]
     for edge in views[0].edges:
-        for length, _ in enumerate(principal_variation(edge.child, edges_of, lambda edge: edge.child), 1):
+        if edge.action == action and edge.child is not None and graph.node(edge.child).kind == "chance":
+            shown += [after.child for after in edges_of(edge.child)]  # the fan below the chosen action
+    for start in shown:
+        for length, _ in enumerate(principal_variation(start, edges_of, lambda edge: edge.child), 1):
             if length == LONGEST_LINE:  # one more than is shown, which tells whether there is more
                 break
     low, high = _native.value_range(graph.native) if native else np.array([graph.low, graph.high])
     held = graph.bytes if native else None
-    return Excerpt(False, len(graph), held, graph.limited, views, variances(graph)[1], low, high)
+    counts = chance_counts(graph, in_transition=in_transition)
+    return Excerpt(False, len(graph), held, graph.limited, views, variances(graph)[1], low, high, counts)

@@ -16,6 +16,7 @@ from anabranch.search.settings.config import Puct, SearchConfig
 
 if TYPE_CHECKING:
     from anabranch.draw.picture import Picture
+    from anabranch.search.results.chance import ChanceCounts
 
 Floats = npt.NDArray[np.float64]
 
@@ -86,11 +87,22 @@ class Result:
 
         return root_exploitability(self)
 
+    @property
+    def chance(self) -> ChanceCounts:
+        """The chance nodes of the graph as it is now: how many, their visits, the outcomes they met."""
+        from anabranch.search.results.chance import chance_counts
+
+        return chance_counts(self.graph, in_transition=self._in_transition)
+
+    @property
+    def _in_transition(self) -> bool:
+        return self.config is not None and self.config.chance.draw == "in_transition"
+
     def __getstate__(self) -> dict[str, Any]:
         """What is pickled: everything, but of the graph an excerpt, which says of all else where it stayed."""
         from anabranch.search.results.excerpt import excerpt
 
-        return {**self.__dict__, "graph": excerpt(self.graph)}
+        return {**self.__dict__, "graph": excerpt(self.graph, self.action, in_transition=self._in_transition)}
 
     def __copy__(self) -> Result:
         return replace(self)
@@ -135,6 +147,7 @@ class Result:
             "simulations": self.simulations,
             "seconds": self.seconds,
             "full": self.full,
+            "chance": None if getattr(self.graph, "moved_on", False) else self.chance.facts(),
         }
         return json.dumps(facts)
 

@@ -35,6 +35,7 @@ class NodeView:
     value: npt.NDArray[np.float64]
     edges: list[EdgeView]
     evaluation: tuple[float, ...]  # what the evaluator said it is worth; 0 where nobody was asked
+    exact: bool = False  # of chance: whether all outcomes were enumerated, so that its value is their expectation
 
 
 class ReadableGraph(Protocol):

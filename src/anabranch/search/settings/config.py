@@ -247,7 +247,10 @@ class Exp3:
 class Chance:
     """How dice are rolled inside the search."""
 
-    draw: Annotated[Literal["spread", "sampled"], "evenly spread draws, or independent ones"] = "spread"
+    draw: Annotated[
+        Literal["spread", "sampled", "in_transition"],
+        "evenly spread draws, independent ones, or such inside the transition, where no lines share what they saw",
+    ] = "spread"
     exact_up_to: Annotated[int, "chance states with at most so many outcomes are enumerated"] = 0
     draws: Annotated[int, "how many draws the first visit makes as one batch"] = 1
     widen: Annotated[float | None, "c of the outcomes that may have children, ⌈c·N^α⌉; None: all"] = None
@@ -263,6 +266,13 @@ class Chance:
         _require(0.0 <= self.widen_power <= 1.0, "widen_power", self.widen_power, "in [0, 1]")
         _require(self.widen_cap is None or self.widen_cap >= 1, "widen_cap", self.widen_cap, "at least 1")
         _require(self.offset is None or 0.0 <= self.offset < 1.0, "offset", self.offset, "in [0, 1)")
+        for name, left in (("exact_up_to", 0), ("draws", 1), ("widen", None), ("widen_cap", None), ("offset", None)):
+            given = getattr(self, name)
+            if self.draw == "in_transition" and given not in (left, None):
+                raise UsageError(
+                    f"{name} is about chance nodes, and draw='in_transition' has none; leave out one of the two, "
+                    f"found {name}={given!r}"
+                )
 
     def limit(self, visits: int) -> int | None:
         """Return how many outcomes may have children at the given number of draws: K(N) = min(cap, ⌈c·N^α⌉)."""

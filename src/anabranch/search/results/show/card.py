@@ -53,6 +53,10 @@ def sheet_picture(sheet: Sheet, board: Picture) -> Picture:
         parts += [text(left, y + 8, "line", size=SIZE, fill=SOFT), text(left + 34, y + 8, sheet.line, size=SIZE)]
         right = max(right, left + 34 + text_width(sheet.line, SIZE))
         y += 24
+    if sheet.dice:
+        parts += [text(left, y + 8, "dice", size=SIZE, fill=SOFT), text(left + 34, y + 8, sheet.dice, size=SIZE)]
+        right = max(right, left + 34 + text_width(sheet.dice, SIZE))
+        y += 24
     bottom = max(y, 104 + tall)
     top = 104.0
     if sheet.fan:

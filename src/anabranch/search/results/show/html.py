@@ -49,6 +49,8 @@ def sheet_html(sheet: Sheet) -> str:
         parts.append(f'<div style="color:{SOFT}">{clean(sheet.certificate)}</div>')
     if sheet.line:
         parts.append(f'<div><span style="color:{SOFT}">line</span> {clean(sheet.line)}</div>')
+    if sheet.dice:
+        parts.append(f'<div><span style="color:{SOFT}">dice</span> {clean(sheet.dice)}</div>')
     if sheet.legend:
         parts.append(_legend(sheet.legend))
     parts += [f'<div style="color:{SOFT};margin-top:4px">{clean(note)}</div>' for note in sheet.notes]

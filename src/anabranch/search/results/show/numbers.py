@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from anabranch.draw.palette import blend, player_colour
@@ -83,6 +83,16 @@ class Spread:
 def count(number: int) -> str:
     """Return a whole number with separators."""
     return f"{number:,}"
+
+
+def plural(number: int, noun: str) -> str:
+    """Return a count of things."""
+    return f"{count(number)} {noun}" + ("" if number == 1 else "s")
+
+
+def rest_of(noun: str, left: Sequence[object], visits: Sequence[int]) -> str:
+    """Say how many rows were left out and how often they were visited."""
+    return f"and {plural(len(left), 'more ' + noun)} with {plural(sum(visits), 'visit')} together" if left else ""
 
 
 def percent(share: float) -> str:

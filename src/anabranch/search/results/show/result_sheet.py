@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from anabranch.game.game import Game
 from anabranch.game.pictures import player_name, situation
 from anabranch.search.results.show.joint import joint_table
 from anabranch.search.results.show.lines import line_names, move_name, variation_names
-from anabranch.search.results.show.numbers import Scale, count, percent, signed, value_cell
+from anabranch.search.results.show.numbers import Scale, count, percent, plural, rest_of, signed, value_cell
+from anabranch.search.results.show.outcomes import outcomes_table
 from anabranch.search.results.show.sheet import Cell, Column, Legend, Sheet, Table
 from anabranch.search.results.views import Action, EdgeView
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from anabranch.search.results.result import Result
 
 MOST_ROWS = 20
+MOST_BELOW = 8  # outcomes after the chosen action
 SHADES = 12  # of a player in the legend
 MOST_PLAYERS = 6  # columns of values
 LONGEST_LINE = 8
@@ -34,18 +36,22 @@ def result_sheet(result: Result) -> Sheet:
     tables: list[Table] = []
     fan: list[tuple[float, str]] = []
     if len(seats) == 1:
-        tables = [choices_table(result, seats[0], root, scale)]
+        tables = [choices_table(result, seats[0], root, scale), *_dice_after(result, root)]
     elif len(seats) == 2:
         tables = [joint_table(result, (seats[0], seats[1]), root, scale)]
     elif seats:
         tables = [together_table(result, root, scale), *(seat_table(result, seat, scale) for seat in seats)]
     elif result.outcomes or state.outcomes():
-        table, fan = outcomes_table(result, root, scale)
+        view = None if gone else result.graph.node(0)
+        found = {row[0]: row[1:] for row in result.outcomes}
+        exact = view is not None and view.exact
+        table, fan = outcomes_table(state, found, root, result.graph, scale, exact=exact, most=MOST_ROWS)
         tables = [table]
     shown = range(min(game.players, MOST_PLAYERS))
     return Sheet(
         heading=f"{game.name}: {situation(state)}",
         summary=", ".join([plural(result.simulations, "simulation"), plural(result.nodes, "node"), *_cap(result)]),
+        dice="" if gone or not (counts := result.chance).rows else str(counts),
         values=[(player_name(game, seat), value_cell(float(result.value[seat]), seat, scale)) for seat in shown],
         tables=tables,
         fan=fan,
@@ -81,11 +87,6 @@ def _cap(result: Result) -> list[str]:
     return ["a full search" if result.full else "a fast search"] if capped or not result.full else []
 
 
-def plural(number: int, noun: str) -> str:
-    """Return a count of things."""
-    return f"{count(number)} {noun}" + ("" if number == 1 else "s")
-
-
 def choices_table(result: Result, seat: int, root: dict[Action, EdgeView], scale: Scale) -> Table:
     """Return the choices of the one player who acts, the likeliest first, with what each is worth to everybody."""
     game = result.state.game
@@ -113,7 +114,7 @@ def choices_table(result: Result, seat: int, root: dict[Action, EdgeView], scale
                 Cell((" ".join(line) if visits else "",)),
             ]
         )
-    rest = _rest("action", order[MOST_ROWS:], [int(result.visits[seat, action]) for action in order[MOST_ROWS:]])
+    rest = rest_of("action", order[MOST_ROWS:], [int(result.visits[seat, action]) for action in order[MOST_ROWS:]])
     return Table([*columns, Column("line", right=False)], rows, rest=rest)
 
 
@@ -135,7 +136,7 @@ def seat_table(result: Result, seat: int, scale: Scale) -> Table:
         ]
         for action in order[:MOST_ROWS]
     ]
-    rest = _rest("action", order[MOST_ROWS:], [int(result.visits[seat, action]) for action in order[MOST_ROWS:]])
+    rest = rest_of("action", order[MOST_ROWS:], [int(result.visits[seat, action]) for action in order[MOST_ROWS:]])
     return Table(columns, rows, rest=rest)
 
 
@@ -157,51 +158,25 @@ def together_table(result: Result, root: dict[Action, EdgeView], scale: Scale) -
         for edge in edges[:MOST_ROWS]
         if edge.visits
     ]
-    rest = _rest("joint choice", edges[MOST_ROWS:], [edge.visits for edge in edges[MOST_ROWS:]])
+    rest = rest_of("joint choice", edges[MOST_ROWS:], [edge.visits for edge in edges[MOST_ROWS:]])
     return Table(columns, rows, rest=rest)
 
 
-def outcomes_table(result: Result, root: dict[Action, EdgeView], scale: Scale) -> tuple[Table, list[tuple[float, str]]]:
-    """Return the outcomes of a chance root, in order, and for each row of them its chance and colour."""
-    game = result.state.game
-    seen = {outcome: (chance, visits, value.tolist()) for outcome, chance, visits, value in result.outcomes}
-    # Where chance can only be drawn nothing is known of outcomes that never came.
-    listed = dict(result.state.outcomes()) if game.has("chance") else {}
-    unknown = [math.nan] * game.players
-    every = {outcome: (chance, 0, unknown) for outcome, chance in listed.items()} | seen
-    total = sum(visits for _, visits, _ in every.values())
-    # Of too many the likeliest are kept: by chance where it is known, else by visits.
-    order = sorted(every, key=lambda one: (-every[one][0] if one in listed else 0.0, -every[one][1], one))
-    kept, left = sorted(order[:MOST_ROWS]), order[MOST_ROWS:]
-    shown = range(min(game.players, MOST_PLAYERS))
-    columns = [Column("outcome", right=False), Column("chance"), Column("visits"), Column("share")]
-    columns += [Column(player_name(game, player), seat=player) for player in shown]
-    rows, fan = [], []
-    for outcome in kept:
-        chance, visits, values = every[outcome]
-        share = visits / total if total else 0.0
-        edge = root.get(outcome)
-        line = variation_names(result.graph, edge.child, LONGEST_LINE - 1) if edge and visits else []
-        known = chance if outcome in listed else math.nan
-        values = values if visits else unknown
-        rows.append(
-            [
-                Cell((game.outcome_name(outcome),), strong=True),
-                Cell((percent(known),)),
-                Cell((count(visits),)),
-                Cell((percent(share),), share=share),
-                *(value_cell(values[player], player, scale) for player in shown),
-                Cell((" ".join(line),)),
-            ]
-        )
-        fan.append((known if math.isfinite(known) else share, scale.colour(values[0], 0)))
-    rest = _rest("outcome", left, [every[outcome][1] for outcome in left])
-    return Table([*columns, Column("line", right=False)], rows, rest=rest), fan
-
-
-def _rest(noun: str, left: Sequence[object], visits: Sequence[int]) -> str:
-    """Say how many rows were left out and how often they were visited."""
-    return f"and {plural(len(left), 'more ' + noun)} with {plural(sum(visits), 'visit')} together" if left else ""
+def _dice_after(result: Result, root: dict[Action, EdgeView]) -> list[Table]:
+    """Return the fan of outcomes below the chosen action, where it leads to dice."""
+    edge = None if result.action is None else root.get(result.action)
+    if edge is None or edge.child is None or not edge.visits:
+        return []
+    below = result.graph.node(edge.child)
+    if below.kind != "chance":
+        return []
+    found = {each.action: (each.probability, each.visits, each.value) for each in below.edges}
+    values = [float(value) for _, _, row in found.values() for value in row]
+    after = {each.action: each for each in below.edges}
+    scale = Scale.of(result.state.game, values)
+    table, _ = outcomes_table(below.state, found, after, result.graph, scale, exact=below.exact, most=MOST_BELOW)
+    name = move_name(result.state, edge.action)
+    return [replace(table, title=f"after {name}, {table.title}")]
 
 
 def _notes(result: Result, root: dict[Action, EdgeView]) -> list[str]:

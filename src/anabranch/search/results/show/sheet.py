@@ -63,6 +63,7 @@ class Sheet:
     tables: Sequence[Table] = ()
     fan: Sequence[tuple[float, str]] = ()  # of a chance root: (probability, colour) of each row of the first table
     line: str = ""
+    dice: str = ""  # how much of the graph is chance
     certificate: str = ""  # what the policies leave to be gained
     legend: Legend | None = None
     notes: Sequence[str] = field(default_factory=tuple)

@@ -17,6 +17,8 @@ def sheet_text(sheet: Sheet) -> str:
         parts.append(sheet.certificate)
     if sheet.line:
         parts.append(f"line: {sheet.line}")
+    if sheet.dice:
+        parts.append(f"dice: {sheet.dice}")
     if sheet.notes:
         parts.append("\n".join(f"note: {note}" for note in sheet.notes))
     return "\n\n".join(parts)

@@ -88,7 +88,7 @@ class Command(GameFlags):
         path = path_of(series, self.out)
         try:
             with (
-                progress(f"playing {series.games} games of {series.game!r}, no move yet") as show,
+                progress(f"playing {series.games} games of {series.game!r}, no move yet: rules are compiled first") as show,
                 written(series, path, same_agents=self.same_agents),
             ):
                 series.play(lambda so_far: show(told(so_far)))
@@ -111,31 +111,6 @@ class Command(GameFlags):
                 print(f"{result.played} games in {result.seconds:.1f} s, {result.games_per_second:.1f} a second")
         return GOOD
 
-<<<<<<< HEAD
-    def _play(self, series: Series, path: Path | None) -> None:
-        with progress(f"playing {series.games} games of {series.game!r}, no move yet: rules are compiled first") as show:
-            if path is None:
-                series.play(lambda so_far: show(told(so_far)))
-            else:
-                with series.open(path, same_agents=self.same_agents):
-                    series.play(lambda so_far: show(told(so_far)))
-
-    def _interrupted(self, series: Series, path: Path | None) -> int:
-        unfinished = [moves for (pair, _), moves in series.begun.items() if pair not in series.finished]
-        begun = len(unfinished)
-        words = f"interrupted after {len(series.finished) * len(series.tables)} of {series.games} games, {begun} begun"
-        words += f" ({sum(map(len, unfinished))} moves)" if begun else ""
-        if not series.finished and not begun:
-            say("interrupted before anything was played")
-            return INTERRUPTED
-        if path is None:
-            path = usual_path(series)
-            series.save(path)
-        say(f"{words}; they are in {path}. To go on:\n{self._again(path)}")
-        return INTERRUPTED
-
-=======
->>>>>>> gate
     def _again(self, path: Path) -> str:
         """Return the command that goes on with the match."""
         flags = ("evaluator", "games", "openings", "seed", "abreast")

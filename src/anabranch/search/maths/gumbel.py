@@ -40,7 +40,8 @@ def halving(considered: int, simulations: int) -> list[Phase]:
     if considered <= 1:
         return [Phase(0, 1, 0)]
     rounds = (considered - 1).bit_length()
-    start, width, base, phases = 0, considered, 0, []
+    start, width, base = 0, considered, 0
+    phases: list[Phase] = []
     while start < simulations or not phases:
         phases.append(Phase(start, width, base))
         extra = max(1, simulations // (rounds * width))

@@ -11,7 +11,7 @@ from tests.sources import ROOT
 import anabranch as ab
 
 PARTS: tuple[Any, ...] = (
-    *(ab.SearchConfig, ab.Puct, ab.Ucb1, ab.RegretMatching, ab.MatrixGame, ab.Exp3),
+    *(ab.SearchConfig, ab.Puct, ab.Ucb1, ab.Gumbel, ab.RegretMatching, ab.MatrixGame, ab.Exp3),
     *(ab.Chance, ab.Transposition, ab.VirtualLoss, ab.RootNoise, ab.ForcedPlayouts, ab.PlayoutCap),
 )
 PAGE = ROOT / "docs" / "options.md"

@@ -15,7 +15,7 @@ from anabranch.errors import UnknownNameError, UsageError
 from anabranch.search.settings import config as module
 
 PARTS = (
-    *(ab.Puct, ab.Ucb1, ab.RegretMatching, ab.MatrixGame, ab.Exp3),
+    *(ab.Puct, ab.Ucb1, ab.Gumbel, ab.RegretMatching, ab.MatrixGame, ab.Exp3),
     *(ab.Chance, ab.Transposition, ab.VirtualLoss, ab.SearchConfig),
 )
 
@@ -47,6 +47,8 @@ def test_every_setting_explains_itself(part):
             for part in (ab.RegretMatching, ab.MatrixGame, ab.Exp3)
             for bad in (0.0, -0.1, 1.1, math.nan)
         ],
+        *[(ab.Gumbel, name, bad) for name in ("c_visit", "c_scale", "noise") for bad in (-0.1, math.nan)],
+        *[(ab.Gumbel, "considered", bad) for bad in (0, 1.5)],
         *[(ab.MatrixGame, "growth", bad) for bad in (-0.1, math.nan)],
         *[(ab.Chance, "exact_up_to", -1), (ab.Chance, "draws", 0), (ab.Chance, "widen_cap", 0)],
         *[(ab.Chance, "widen", bad) for bad in (0.0, -1.0, math.nan)],

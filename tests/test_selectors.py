@@ -25,7 +25,7 @@ from anabranch.search.reference.select.averaging import average_strategies, cell
 from anabranch.search.reference.select.regret_matching import current, expected_payoffs
 
 AVERAGING = [ab.RegretMatching(), ab.RegretMatching(view="own"), ab.MatrixGame(), ab.Exp3()]
-ANY = [ab.Puct(), ab.Ucb1(), *AVERAGING]
+ANY = [ab.Puct(), ab.Ucb1(), ab.Gumbel(), *AVERAGING]
 
 
 def simultaneous_game(seed: int, players: int = 2) -> Any:
@@ -59,7 +59,7 @@ def test_choosing_reading_and_reporting_change_nothing(selector):
             chosen, in_charge = walker.selector_at(node).choose(node, walker.draws, None), walker.selector_at(node)
             assert in_charge is (walker.together if len(node.acting) > 1 else walker.alone)
             assert all(0 <= choice < len(ids) for choice, ids in zip(chosen.move, node.choices, strict=True))
-            drawn = len(node.acting) > 1 and not isinstance(selector, (ab.Puct, ab.Ucb1))
+            drawn = len(node.acting) > 1 and not isinstance(selector, (ab.Puct, ab.Ucb1, ab.Gumbel))
             assert len(chosen.chances) == (len(node.acting) if drawn else 0)
             assert all(0.0 < p <= 1.0 for p in chosen.chances)
             in_charge.value(node)

@@ -26,6 +26,10 @@ RANGES: dict[str, Any] = {
     "epsilon": some.floats(0, 10),
     "w0": some.floats(0, 10),
     "c": some.floats(0, 10),
+    "considered": some.integers(1, 1000),
+    "c_visit": some.floats(0, 1000),
+    "c_scale": some.floats(0, 10),
+    "Gumbel.noise": some.floats(0, 10),  # not the part of that name
     "exploration": some.floats(0.001, 1),
     "growth": some.floats(0, 10),
     "exact_up_to": some.integers(0, 100),
@@ -51,7 +55,7 @@ RANGES: dict[str, Any] = {
     "seed": some.integers(-(2**70), 2**70),
 }
 PARTS: tuple[Any, ...] = (
-    *(ab.SearchConfig, ab.Puct, ab.Ucb1, ab.RegretMatching, ab.MatrixGame, ab.Exp3),
+    *(ab.SearchConfig, ab.Puct, ab.Ucb1, ab.Gumbel, ab.RegretMatching, ab.MatrixGame, ab.Exp3),
     *(ab.Chance, ab.Transposition, ab.VirtualLoss, ab.RootNoise, ab.ForcedPlayouts, ab.PlayoutCap),
 )
 
@@ -175,7 +179,7 @@ WRONG: list[tuple[Any, str | None]] = [
     ({"selector": {"first_play": "constant"}}, "selector.first_play of kind 'constant' needs an amount"),
     ({"selector": {"first_play": 0.2}}, "selector.first_play must be a table"),
     ({"selector": {"first_play": {"kind": 3}}}, "unknown selector.first_play.kind '3'"),
-    ({"simultaneous": {"exploration": 0.1}}, "simultaneous needs a kind, one of: Exp3, MatrixGame, Puct"),
+    ({"simultaneous": {"exploration": 0.1}}, "simultaneous needs a kind, one of: Exp3, Gumbel, MatrixGame, Puct"),
     ({"chance": {"draws": 1.5}}, "chance.draws must be a whole number, found 1.5"),
     ({"chance": {"kind": "Chance"}}, None),
     ({"chance": "Chance"}, "chance must be a table of settings, found 'Chance'"),

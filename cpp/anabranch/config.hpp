@@ -14,7 +14,7 @@
 
 namespace anabranch {
 
-enum class Rule : std::uint8_t { puct, ucb1, regret_matching, exp3, matrix };
+enum class Rule : std::uint8_t { puct, ucb1, gumbel, regret_matching, exp3, matrix };
 enum class Scale : std::uint8_t { range, node, graph, none };
 enum class FirstPlay : std::uint8_t { parent, parent_minus, reduced, constant, lowest };
 enum class Weights : std::uint8_t { d, a, b, c };
@@ -26,6 +26,8 @@ struct SelectorConfig {
   Rule rule = Rule::puct;
   double c_init = 1.25, c_log = 1.0, c_base = 19652.0, c_off = 1.0, epsilon = 1.0;  // PUCT
   double c = 1.4142135623730951;                                                     // UCB1
+  std::size_t considered = 16;                                                       // Gumbel
+  double c_visit = 50.0, c_scale = 0.1, noise = 1.0;
   double share = 0.2, growth = 0.05;           // rules that learn: of uniform play; of N until a table is solved again
   bool difference = true, by_strategy = true;  // what a player maximises; what a node is worth
   Scale scale = Scale::range;
@@ -57,7 +59,7 @@ struct SelectorConfig {
   }
 
   // Whether it learns strategies from visits.
-  bool learns() const { return rule != Rule::puct && rule != Rule::ucb1; }
+  bool learns() const { return rule == Rule::regret_matching || rule == Rule::exp3 || rule == Rule::matrix; }
   // The most players that may choose at once.
   std::uint32_t most_acting() const { return rule == Rule::matrix ? 2 : 64; }
 

@@ -8,7 +8,7 @@
 
 namespace anabranch {
 
-enum class Purpose : std::uint64_t { select = 1, ties, chance, spread, leak, freeze, evaluate, noise };
+enum class Purpose : std::uint64_t { select = 1, ties, chance, spread, leak, freeze, evaluate, noise, cap, gumbel };
 
 struct Draws {
   std::uint64_t root, graph;  // `graph` is for what must survive an advance

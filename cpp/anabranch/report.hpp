@@ -29,6 +29,7 @@ struct RootTables {
   double* prior;
   double* q;
   std::int64_t* visits;
+  std::int64_t* chosen;  // by player: the action that a Gumbel search ended with; -1 where there is none
 };
 
 inline void tell_root(Search& search, const RootTables& to) {
@@ -39,10 +40,11 @@ inline void tell_root(Search& search, const RootTables& to) {
   std::fill_n(to.prior, cells, 0.0);
   std::fill_n(to.q, cells, std::nan(""));
   std::fill_n(to.visits, cells, 0);
+  std::fill_n(to.chosen, g.players, -1);
   const Node node = g.nodes[0];
   if (node.kind != Kind::decision || !search.root_ready()) return;
   search.load(0);
-  const Selector& selector = node.acting > 1 ? search.selectors().together : search.selectors().alone;
+  Selector& selector = node.acting > 1 ? search.selectors().together : search.selectors().alone;
   const Table* const table = node.acting > 1 ? &g.table_of(node) : nullptr;
   for (std::size_t i = 0; i < node.acting; ++i) {
     const std::size_t player = table ? table->players[i] : node.mover, start = table ? table->starts[i] : 0;
@@ -59,7 +61,17 @@ inline void tell_root(Search& search, const RootTables& to) {
       visits[choice] += times;
       totals[choice] += table ? times * q : q;
     }
-    const std::vector<double> policy = selector.policy(node, start, visits);
+    std::vector<double> policy = selector.policy(node, start, visits);
+    if (Gumbel* gumbel = selector.gumbel()) {
+      std::vector<double> values = totals;
+      for (std::size_t a = 0; table && a < ids.size(); ++a)
+        if (visits[a] > 0.0) values[a] /= visits[a];
+      const Gumbel::Player seat{player, i, start, ids.size(), node.rows == kNone ? nullptr : &g.priors[node.rows + start]};
+      gumbel->see(node, table, seat, visits.data(), values.data());
+      const std::uint32_t winner = gumbel->winner(0, node, seat);
+      if (winner != kNone) to.chosen[player] = ids[winner];
+      gumbel->improve(0, seat, policy.data());
+    }
     for (std::size_t a = 0; a < ids.size(); ++a) {
       const std::size_t at = player * actions + static_cast<std::size_t>(ids[a]);
       to.policy[at] = policy[a];

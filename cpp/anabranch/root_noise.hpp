@@ -4,11 +4,13 @@
 
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
 #include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "anabranch/root_gumbel.hpp"
 #include "anabranch/search.hpp"
 #include "anabranch/select/prior.hpp"
 
@@ -59,11 +61,17 @@ inline void add_noise(const NoiseConfig& noise, Random random, float* prior, std
   store_prior(mixed.data(), size, prior);
 }
 
-// Let a rule hold at a root: noise, unless some was drawn before, which stays, and forced visits.
-inline void set_root_rule(Search& search, const NoiseConfig& noise, double forced) {
+// Let a rule hold at a root: noise, unless some was drawn before, which stays, and forced visits; where Gumbel is in charge, its
+// plan for a run until the root has `goal` visits.
+inline void set_root_rule(Search& search, const NoiseConfig& noise, double forced, std::uint64_t goal) {
   const Graph& g = search.graph();
   const Node root = g.nodes[0];
   if (root.kind != Kind::decision || !search.root_ready()) return;
+  const SelectorConfig& in_charge = root.acting > 1 ? search.config().simultaneous : search.config().selector;
+  if (in_charge.rule == Rule::gumbel) {
+    set_gumbel_plan(search, in_charge, goal);
+    return;
+  }
   RootRule rule;
   rule.forced = forced;
   if (!search.root_rule().priors.empty()) {

@@ -1,16 +1,41 @@
-// What only a root does: priors of its own (noise), visits that are forced. Made in Python by pure functions
-// (src/anabranch/search/maths/root_rule.py), consulted where the node chosen at is the root, gone when the root moves on.
+// What only a root does: priors of its own (noise), visits that are forced, the plan of a Gumbel search. Made in Python by pure
+// functions (src/anabranch/search/maths/root_rule.py) or natively by the same numbers, consulted where the node chosen at is the
+// root, gone when the root moves on.
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 namespace anabranch {
 
-struct RootRule {
-  std::vector<float> priors;  // of all acting players one after the other; empty: those of the node
-  double forced = 0.0;        // every choice tried once gets at least √(k·P·ΣN) visits, with this k; 0: none
+// A stretch of the schedule of sequential halving: from simulation `start` on, `width` choices with `base` visits each are visited.
+struct HalvingPhase {
+  std::uint64_t start, width, base;
+};
 
-  bool holds() const { return !priors.empty() || forced > 0.0; }
+// What acting players do in one run: columns over the choices of all of them one after the other.
+struct GumbelPlan {
+  std::vector<double> scores;                     // g + ln P; empty: no run was begun
+  std::vector<std::uint8_t> considered;
+  std::vector<std::uint32_t> before;              // N₀, the visits when the run began
+  std::vector<std::vector<HalvingPhase>> phases;  // of each acting player
+
+  // The visits that the choice taken by simulation t has before it.
+  std::uint64_t scheduled(std::size_t player, std::uint64_t t) const {
+    const std::vector<HalvingPhase>& all = phases[player];
+    std::size_t at = all.size() - 1;
+    while (all[at].start > t) --at;
+    return all[at].base + (t - all[at].start) / all[at].width;
+  }
+};
+
+struct RootRule {
+  std::vector<float> priors;   // of all acting players one after the other; empty: those of the node
+  double forced = 0.0;         // every choice tried once gets at least √(k·P·ΣN) visits, with this k; 0: none
+  std::vector<double> gumbel;  // noise that choices are sampled by, drawn once per root number; as `priors`
+  GumbelPlan plan;             // of the last run
+
+  bool holds() const { return !priors.empty() || forced > 0.0 || !plan.scores.empty(); }
 };
 
 }  // namespace anabranch

@@ -43,6 +43,7 @@ class Search {
   Position& position() { return context.position(); }
   Expander& expander() { return playout.expander; }
   const Dice& dice() const { return playout.dice; }
+  Selectors& selectors() { return playout.selectors; }
   const Selectors& selectors() const { return playout.selectors; }
   void load(NodeId id) { context.load(id); }
 

@@ -24,12 +24,21 @@ E word(const std::string& given, std::initializer_list<std::pair<const char*, E>
 
 void set_selector(SelectorConfig& s, const nb::dict& d) {
   s.rule = word<Rule>(nb::cast<std::string>(d["rule"]),
-                      {{"puct", Rule::puct}, {"ucb1", Rule::ucb1}, {"regret_matching", Rule::regret_matching}, {"exp3", Rule::exp3}, {"matrix", Rule::matrix}});
+                      {{"puct", Rule::puct}, {"ucb1", Rule::ucb1}, {"gumbel", Rule::gumbel}, {"regret_matching", Rule::regret_matching}, {"exp3", Rule::exp3}, {"matrix", Rule::matrix}});
   if (s.learns()) {
     s.share = nb::cast<double>(d["exploration"]);
     s.growth = nb::cast<double>(d["growth"]);
     s.difference = nb::cast<bool>(d["difference"]);
     s.by_strategy = nb::cast<bool>(d["by_strategy"]);
+    return;
+  }
+  s.scale = word<Scale>(nb::cast<std::string>(d["scale"]),
+                        {{"range", Scale::range}, {"node", Scale::node}, {"graph", Scale::graph}, {"none", Scale::none}});
+  if (s.rule == Rule::gumbel) {
+    s.considered = nb::cast<std::size_t>(d["considered"]);
+    s.c_visit = nb::cast<double>(d["c_visit"]);
+    s.c_scale = nb::cast<double>(d["c_scale"]);
+    s.noise = nb::cast<double>(d["noise"]);
     return;
   }
   if (s.rule == Rule::puct) {
@@ -41,8 +50,6 @@ void set_selector(SelectorConfig& s, const nb::dict& d) {
   } else {
     s.c = nb::cast<double>(d["c"]);
   }
-  s.scale = word<Scale>(nb::cast<std::string>(d["scale"]),
-                        {{"range", Scale::range}, {"node", Scale::node}, {"graph", Scale::graph}, {"none", Scale::none}});
   s.first_play = word<FirstPlay>(nb::cast<std::string>(d["first_play"]),
                                  {{"parent", FirstPlay::parent}, {"parent_minus", FirstPlay::parent_minus},
                                   {"reduced", FirstPlay::reduced}, {"constant", FirstPlay::constant}, {"lowest", FirstPlay::lowest}});

@@ -94,22 +94,22 @@ nb::dict columns(const BoundSearch& s) {
 }
 
 // All that a result tells: (policy, prior, q, policy to learn from), visits, Q of the root, the principal variation, how many
-// nodes, whether the root is chance.
+// nodes, whether the root is chance, the action of each player that a Gumbel search ended with (-1: none).
 nb::tuple summary(BoundSearch& s) {
   Search& search = *s.search;
   const std::size_t players = search.graph().players, actions = static_cast<std::size_t>(search.graph().rules.actions), cells = players * actions;
   Buffer<double> numbers(4 * cells);
-  Buffer<std::int64_t> counts(cells);
-  const RootTables told{numbers.data(), numbers.data() + cells, numbers.data() + 2 * cells, counts.data()};
+  Buffer<std::int64_t> counts(cells), chosen(players);
+  const RootTables told{numbers.data(), numbers.data() + cells, numbers.data() + 2 * cells, counts.data(), chosen.data()};
   tell_root(search, told);
   tell_target(search, told, numbers.data() + 3 * cells);
   Buffer<double> value(players);
   std::copy_n(search.graph().mean(0), players, value.data());
   nb::list line;
-  for (const Actions& chosen : principal_variation(search))
-    line.append(chosen.size() == 1 ? nb::object(nb::int_(chosen[0])) : nb::object(nb::tuple(nb::cast(chosen))));
+  for (const Actions& step : principal_variation(search))
+    line.append(step.size() == 1 ? nb::object(nb::int_(step[0])) : nb::object(nb::tuple(nb::cast(step))));
   return nb::make_tuple(numbers.array({4, players, actions}), counts.array({players, actions}), value.array({players}), line,
-                        search.graph().size(), search.graph().nodes[0].kind == Kind::chance);
+                        search.graph().size(), search.graph().nodes[0].kind == Kind::chance, chosen.array({players}));
 }
 
 nb::list edges(BoundSearch& s, NodeId id) {
@@ -164,8 +164,8 @@ void bind_report(nb::module_& m) {
   m.def("columns", &columns, nb::arg("search"), nb::sig("def columns(search: Search) -> dict[str, object]"), "The graph as NumPy views.");
   m.def("summary", [](BoundSearch& s) { return reporting(s, [&] { return summary(s); }); }, nb::arg("search"),
         nb::sig("def summary(search: Search) -> tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.int64], "
-                "numpy.typing.NDArray[numpy.float64], list[int | tuple[int, ...]], int, bool]"),
-        "(policy, prior, q, policy to learn from) and visits by player and action, the root's value, the principal variation, how many nodes, whether it is chance.");
+                "numpy.typing.NDArray[numpy.float64], list[int | tuple[int, ...]], int, bool, numpy.typing.NDArray[numpy.int64]]"),
+        "(policy, prior, q, policy to learn from) and visits by player and action, the root's value, the principal variation, how many nodes, whether it is chance, what a Gumbel search ended with.");
   m.def("node", &node, nb::arg("search"), nb::arg("node"), nb::sig("def node(search: Search, node: int) -> tuple[str, int, list[float], list[float], bool]"),
         "Kind, visits, value and evaluation of a node, and whether its outcomes were enumerated.");
   m.def("chance_counts", [](const BoundSearch& s) {

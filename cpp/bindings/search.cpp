@@ -88,9 +88,19 @@ void advance(BoundSearch& s, const std::vector<std::int32_t>& actions, const nb:
   });
 }
 
-// Let noise and forced visits hold at the roots of all searches.
-void set_root_rules(const std::vector<BoundSearch*>& searches, bool noise, double weight, double alpha, double total, double forced) {
-  for (BoundSearch* s : searches) reporting(*s, [&] { set_root_rule(*s->search, {noise, weight, alpha, total}, forced); });
+// Let noise, forced visits and plans hold at the roots of all searches.
+void set_root_rules(const std::vector<BoundSearch*>& searches, const std::vector<std::uint64_t>& goals, bool noise, double weight, double alpha,
+                    double total, double forced) {
+  if (goals.size() != searches.size()) throw nb::value_error("one goal per search");
+  for (std::size_t i = 0; i < searches.size(); ++i)
+    reporting(*searches[i], [&] { set_root_rule(*searches[i]->search, {noise, weight, alpha, total}, forced, goals[i]); });
+}
+
+// Give a root the Gumbel noise of its acting players' choices, one after the other, in place of what it would draw.
+void set_gumbel(BoundSearch& s, const std::vector<double>& noise) {
+  RootRule rule = idle(s).root_rule();
+  rule.gumbel = noise;
+  idle(s).set_root_rule(std::move(rule));
 }
 
 }  // namespace
@@ -153,8 +163,10 @@ void bind_search(nb::module_& m) {
            "Make the state after the actions of all players (or an outcome, as the first) the root.")
       .def_prop_ro("noised", [](const BoundSearch& s) { return !idle(s).root_rule().priors.empty(); }, "Whether the root has priors of its own.");
 
-  m.def("set_root_rules", &set_root_rules, nb::arg("searches"), nb::arg("noise"), nb::arg("weight"), nb::arg("alpha"), nb::arg("total"),
-        nb::arg("forced"), "What holds at roots until they move on: noise on their priors, drawn once, and the k of forced visits.");
+  m.def("set_gumbel", &set_gumbel, nb::arg("search"), nb::arg("noise"),
+        "Give a root the Gumbel noise of its acting players' choices in place of what it would draw, until it moves on.");
+  m.def("set_root_rules", &set_root_rules, nb::arg("searches"), nb::arg("goals"), nb::arg("noise"), nb::arg("weight"), nb::arg("alpha"), nb::arg("total"),
+        nb::arg("forced"), "What holds at roots until they move on: noise on their priors, drawn once, the k of forced visits, plans towards goals.");
   m.def("run", &run, nb::arg("searches"), nb::arg("goals"), nb::arg("seconds").none(), nb::arg("threads"),
         nb::sig("def run(searches: Sequence[Search], goals: Sequence[int], seconds: float | None, threads: int) -> "
                 "tuple[list[int], None] | tuple[None, dict[str, object]]"),

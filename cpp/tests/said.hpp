@@ -96,7 +96,7 @@ inline void run(Search& search, std::uint64_t visits) {
 }
 
 inline std::vector<Config> settings() {
-  std::vector<Config> all(14);
+  std::vector<Config> all(16);
   all[1].chance.exact_up_to = 3;
   all[2].chance.exact_up_to = 3;
   all[2].stop = true;
@@ -132,5 +132,11 @@ inline std::vector<Config> settings() {
   all[13].simultaneous.rule = Rule::matrix;
   all[13].chance.exact_up_to = 3;
   all[13].max_nodes = 20;
+  all[14].selector.rule = all[14].simultaneous.rule = Rule::gumbel;
+  all[14].selector.scale = all[14].simultaneous.scale = Scale::node;
+  all[14].chance.exact_up_to = 3;
+  all[15].selector.rule = Rule::gumbel;
+  all[15].selector.scale = Scale::graph;
+  all[15].chance.draws = 2;
   return all;
 }

@@ -94,6 +94,7 @@ if TYPE_CHECKING:
     from anabranch.search.settings.config import Exp3 as Exp3
     from anabranch.search.settings.config import FirstPlay as FirstPlay
     from anabranch.search.settings.config import ForcedPlayouts as ForcedPlayouts
+    from anabranch.search.settings.config import Gumbel as Gumbel
     from anabranch.search.settings.config import MatrixGame as MatrixGame
     from anabranch.search.settings.config import PlayoutCap as PlayoutCap
     from anabranch.search.settings.config import Puct as Puct
@@ -156,6 +157,7 @@ _HOME = {
     "Transposition": "search.settings.config",
     "Chance": "search.settings.config",
     "Exp3": "search.settings.config",
+    "Gumbel": "search.settings.config",
     "MatrixGame": "search.settings.config",
     "RegretMatching": "search.settings.config",
     "FirstPlay": "search.settings.config",

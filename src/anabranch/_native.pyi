@@ -251,9 +251,14 @@ class Search:
     def noised(self) -> bool:
         """Whether the root has priors of its own."""
 
-def set_root_rules(searches: Sequence[Search], noise: bool, weight: float, alpha: float, total: float, forced: float) -> None:
+def set_gumbel(search: Search, noise: Sequence[float]) -> None:
     """
-    What holds at roots until they move on: noise on their priors, drawn once, and the k of forced visits.
+    Give a root the Gumbel noise of its acting players' choices in place of what it would draw, until it moves on.
+    """
+
+def set_root_rules(searches: Sequence[Search], goals: Sequence[int], noise: bool, weight: float, alpha: float, total: float, forced: float) -> None:
+    """
+    What holds at roots until they move on: noise on their priors, drawn once, the k of forced visits, plans towards goals.
     """
 
 def run(searches: Sequence[Search], goals: Sequence[int], seconds: float | None, threads: int) -> tuple[list[int], None] | tuple[None, dict[str, object]]:
@@ -327,9 +332,9 @@ class Drive:
 def columns(search: Search) -> dict[str, object]:
     """The graph as NumPy views."""
 
-def summary(search: Search) -> tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.int64], numpy.typing.NDArray[numpy.float64], list[int | tuple[int, ...]], int, bool]:
+def summary(search: Search) -> tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.int64], numpy.typing.NDArray[numpy.float64], list[int | tuple[int, ...]], int, bool, numpy.typing.NDArray[numpy.int64]]:
     """
-    (policy, prior, q, policy to learn from) and visits by player and action, the root's value, the principal variation, how many nodes, whether it is chance.
+    (policy, prior, q, policy to learn from) and visits by player and action, the root's value, the principal variation, how many nodes, whether it is chance, what a Gumbel search ended with.
     """
 
 def node(search: Search, node: int) -> tuple[str, int, list[float], list[float], bool]:

@@ -42,7 +42,7 @@ def test_a_search_that_differs_signs_differently(other):
 def test_every_selector_chance_mode_evaluator_and_kind_of_game_is_signed():
     games = {case.game for case in CASES}
     assert {type(case.evaluator).__name__ for case in CASES} == {"Uniform", "Hashing", "Heuristic", "Rollout", "Asked"}
-    assert {type(case.config.selector).__name__ for case in CASES} == {"Puct", "Ucb1"}
+    assert {type(case.config.selector).__name__ for case in CASES} == {"Puct", "Ucb1", "Gumbel"}
     assert {case.config.chance.draw for case in CASES} == {"spread", "sampled"}
     assert {case.config.transposition.on_visit for case in CASES} == {"continue", "stop"}
     assert set(ab.games.names()) - games == {"explicit"}  # a table of one's own
@@ -51,8 +51,9 @@ def test_every_selector_chance_mode_evaluator_and_kind_of_game_is_signed():
     assert any(case.config.noise for case in CASES)
     assert any(case.config.forced for case in CASES)
     scales = {case.config.selector.scale for case in CASES}
-    assert scales == {"auto", "none", "node", "graph"}
-    weights = {(case.config.simultaneous or case.config.selector).weights for case in CASES}  # type: ignore[union-attr]
+    assert scales == {"auto", "none", "node", "graph", "range"}
+    in_charge = [case.config.simultaneous or case.config.selector for case in CASES]
+    weights = {selector.weights for selector in in_charge if isinstance(selector, (ab.Puct, ab.Ucb1))}
     assert weights == {"A", "B", "C", "D"}
 
 

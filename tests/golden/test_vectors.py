@@ -6,7 +6,9 @@ import pytest
 from tests.golden.vectors import Evaluations, case_ids, load_case
 
 import anabranch as ab
+from anabranch import _native
 from anabranch.games.explicit import EIGHT_NODES, Explicit
+from anabranch.search.maths.root_rule import RootRule
 
 
 class Engine:
@@ -29,6 +31,14 @@ def nodes_of(graph):
         return [(node.state, node.visits, node.mean) for node in graph.nodes]
     views = (graph.node(number) for number in range(len(graph)))
     return [(view.state, view.visits, view.value.tolist()) for view in views]
+
+
+def give_noise(searched, noise):
+    """Let a root sample its choices by given noise in place of its own."""
+    if isinstance(searched, ab.Reference):
+        searched.walker.rule = RootRule(gumbel=[noise])
+    else:
+        _native.set_gumbel(searched.root.native, noise)
 
 
 def settings(options):
@@ -65,6 +75,29 @@ def test_conformance_vectors(number, search):
     assert isinstance(root.turn, tuple)
     for seat, visits in zip(root.turn, case.expected["root_visits"], strict=True):
         assert [int(result.visits[seat, action]) for action in root.legal(seat)] == visits
+
+
+@pytest.mark.parametrize("search", SEARCHES)
+@pytest.mark.parametrize("number", case_ids("gumbel"))
+def test_conformance_vectors_of_gumbel(number, search):
+    """With the noise given: visits of all nodes and the winner exactly, the improved policy and the value to 1e-11."""
+    make, compiled = SEARCHES[search]
+    case = load_case(number, "gumbel", compiled=compiled)
+    options = {name: case.options[name] for name in ("considered", "c_visit", "c_scale", "scale")}
+    state = case.game.start()
+    searched = make(state, case.evaluator, ab.SearchConfig(selector=ab.Gumbel(**options)))
+    give_noise(searched, case.options["gumbel"])
+    result = searched.run(simulations=case.options["simulations"])
+    result.graph.check()
+    nodes = {case.game.id_of(found): visits for found, visits, _ in nodes_of(result.graph) if visits > 0}
+    assert nodes == case.expected["node_visits"]
+    assert isinstance(state.turn, tuple)
+    [seat] = state.turn
+    legal = state.legal(seat)
+    assert [result.visits[seat, legal].tolist()] == case.expected["root_visits"]
+    assert result.action == legal[case.expected["winner"]]
+    assert result.policy[seat, legal] == pytest.approx(case.expected["improved_policy"], abs=1e-11)
+    assert result.value == pytest.approx(case.expected["root_Q"], abs=1e-11)
 
 
 @pytest.mark.parametrize("search", SEARCHES)

@@ -53,6 +53,15 @@ AVERAGING = [
     ab.MatrixGame(growth=0.0, exploration=0.4),
     ab.MatrixGame(growth=1.0, value="visits"),
 ]
+GUMBEL = [
+    ab.Gumbel(),
+    ab.Gumbel(considered=2),
+    ab.Gumbel(considered=3, scale="graph"),
+    ab.Gumbel(scale="graph", c_scale=1.0),
+    ab.Gumbel(considered=1, scale="range"),
+    ab.Gumbel(scale="none", c_visit=0.0, noise=0.0),
+    ab.Gumbel(considered=5, c_visit=1.0, c_scale=0.5),
+]
 TRANSPOSITIONS = [
     ab.Transposition(),
     ab.Transposition(on_visit="stop"),
@@ -154,6 +163,11 @@ def drawn_config(seed: int, joint: int | None = 2) -> ab.SearchConfig:
     learning = dice_of(seed, "learning")
     if learning.random() < 0.5:
         simultaneous = one_of(AVERAGING if joint else AVERAGING[:5], learning)
+    sampling = dice_of(seed, "gumbel")
+    if sampling.random() < 0.3:
+        selector = one_of(GUMBEL, sampling)
+        if sampling.random() < 0.3:
+            simultaneous = one_of([None, one_of(GUMBEL, sampling)], sampling)
     return ab.SearchConfig(
         selector=selector,
         simultaneous=simultaneous,

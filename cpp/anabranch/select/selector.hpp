@@ -17,6 +17,7 @@
 
 #include "anabranch/backup.hpp"
 #include "anabranch/select/exp3.hpp"
+#include "anabranch/select/gumbel.hpp"
 #include "anabranch/select/matrix.hpp"
 #include "anabranch/select/puct.hpp"
 #include "anabranch/select/regret_matching.hpp"
@@ -37,6 +38,7 @@ class Selector {
   template <std::size_t P>
   [[gnu::always_inline]] std::uint32_t choose_alone(NodeId id, const Node& node, std::uint32_t& place) {
     if (Puct* puct = std::get_if<Puct>(&rule_)) [[likely]] return puct->choose_alone<P>(id, node, place);
+    if (Gumbel* gumbel = std::get_if<Gumbel>(&rule_)) return gumbel->choose_alone<P>(id, node, place);
     return std::get<Ucb1>(rule_).choose_alone<P>(id, node, place);
   }
   template <std::size_t P>
@@ -91,6 +93,9 @@ class Selector {
     return shares;
   }
 
+  // Gumbel, where it is in charge: it reports the improved policy, and what a run ended with.
+  Gumbel* gumbel() { return std::get_if<Gumbel>(&rule_); }
+
   // The prior in use of one of a player's choices.
   double prior(const Node& node, std::size_t start, std::size_t choice, std::size_t size) const {
     if (node.is(kRuled) && !c.root.priors.empty()) return c.root.priors[start + choice];
@@ -98,12 +103,14 @@ class Selector {
   }
 
  private:
-  using Rules = std::variant<Puct, Ucb1, RegretMatching, Exp3, Matrix>;
+  using Rules = std::variant<Puct, Ucb1, Gumbel, RegretMatching, Exp3, Matrix>;
 
   static Rules made(const SelectorConfig& selector, const Context& context) {
     switch (selector.rule) {
       case Rule::ucb1:
         return Rules(std::in_place_type<Ucb1>, selector, context);
+      case Rule::gumbel:
+        return Rules(std::in_place_type<Gumbel>, selector, context);
       case Rule::regret_matching:
         return Rules(std::in_place_type<RegretMatching>, selector, context);
       case Rule::exp3:

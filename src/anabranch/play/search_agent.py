@@ -19,9 +19,9 @@ from anabranch.search.engine.root import Root
 from anabranch.search.engine.searcher import Searcher
 from anabranch.search.maths.formulas import first_above
 from anabranch.search.maths.policies import tempered
-from anabranch.search.results.move_rules import MOVE_RULES, MoveRule, Regularised, move_policy, move_rule
+from anabranch.search.results.move_rules import MOVE_RULES, MoveRule, Regularised, Visits, move_policy, move_rule
 from anabranch.search.results.result import Result
-from anabranch.search.settings.arguments import Keep, check_budget, checked_config, checked_keep
+from anabranch.search.settings.arguments import Keep, check_budget, check_time, checked_config, checked_keep
 from anabranch.search.settings.config import Puct, SearchConfig, Ucb1
 
 DECOUPLED = 0.25  # temperature where players choose at once by PUCT or UCB1, each for itself
@@ -38,7 +38,9 @@ class SearchAgent(Agent):
     "regularised", or one of `ab.MoveRule`), the first of equals, or with a `temperature` T > 0 draws in proportion to
     policy^(1/T). Where several choose at once a policy is a mixed strategy, and playing its largest entry could be
     exploited: there it draws in proportion to policy^(1/T) with T the `simultaneous_temperature`. None is 1 for
-    selectors that keep a strategy, and 0.25 for PUCT and UCB1, whose visits hold what was only tried.
+    selectors that keep a strategy, and 0.25 for PUCT and UCB1, whose visits hold what was only tried. Of a Gumbel
+    search it plays the choice that the run ended with, which noise has drawn already, unless a temperature or another
+    rule is asked for.
 
     `keep` says what stays of a search for the next turn of the same game, as `Root.advance` has it: "nothing", the
     "graph" with its visits, to which simulations are added and up to which visits are counted, or the "evaluations".
@@ -64,6 +66,7 @@ class SearchAgent(Agent):
             simulations = 1000
         if self.config.cap is None or not simulations is visits is seconds is None:
             check_budget(simulations, visits, seconds)
+        check_time(self.config, seconds)
         for value in (temperature, 0.0 if simultaneous_temperature is None else simultaneous_temperature):
             if not isinstance(value, (int, float)) or not 0.0 <= value < math.inf:
                 raise UsageError(f"a temperature is a finite number, at least 0, found {shown(value)}")
@@ -124,11 +127,19 @@ class SearchAgent(Agent):
     def pick(self, turn: Turn, result: Result) -> int:
         """Return the action a result stands for, drawn with the turn's random numbers where it mixes."""
         alone = turn.state.turn == (turn.seat,)
+        if result.chosen is not None and isinstance(turn.state.turn, tuple) and self._asks_nothing(alone):
+            return result.chosen[turn.state.turn.index(turn.seat)]
         chances = move_policy(result, turn.seat, self.rule if alone else "visits").tolist()
         temperature = self.temperature if alone else self.mixing(result)
         if temperature == 0.0:
             return int(chances.index(max(chances)))
         return sampled(chances, temperature, turn.random())
+
+    def _asks_nothing(self, alone: bool) -> bool:
+        """Whether neither a rule nor a temperature says how to choose."""
+        if not alone:
+            return self.simultaneous_temperature is None
+        return self.temperature == 0.0 and isinstance(self.rule, Visits)
 
     def mixing(self, result: Result) -> float:
         """Return the temperature of a choice that several make at once."""

@@ -24,6 +24,7 @@ from anabranch.search.settings.config import (
     Chance,
     FirstPlay,
     ForcedPlayouts,
+    Gumbel,
     Puct,
     RootNoise,
     SearchConfig,
@@ -175,6 +176,22 @@ CASES: tuple[Case, ...] = (
     Case("tic_tac_toe", evaluator=Asked(), config=SearchConfig(width=4, depth=2), simulations=100),
     Case("oshi_zumo"),
     Case("pyrat", {"preset": "open7"}, Heuristic()),
+    # Few simulations, planned at the root.
+    Case("connect_four", evaluator=Hashing(), config=SearchConfig(selector=Gumbel()), simulations=500),
+    Case(
+        "goofspiel",
+        {"cards": 5, "players": 3, "rewards": "points"},
+        Hashing(),
+        SearchConfig(selector=Gumbel(considered=3, scale="graph"), width=4, depth=2),
+        500,
+    ),
+    Case(
+        "random_game",
+        _mixed(4, 3, 0.9),
+        Rollout(),
+        SearchConfig(selector=Gumbel(scale="range", c_scale=0.5), chance=Chance(exact_up_to=3), width=3),
+        500,
+    ),
 )
 
 # A few of them, quick even where nothing is compiled yet, and what they sign with: `anabranch doctor` compares. Where

@@ -12,7 +12,7 @@ from anabranch.game.compiled import CompiledGame
 from anabranch.game.state import State
 from anabranch.search.engine.searcher import Searcher
 from anabranch.search.results.result import Result
-from anabranch.search.settings.arguments import FOREVER, check_budget, checked_config, checked_state
+from anabranch.search.settings.arguments import FOREVER, check_budget, check_time, checked_config, checked_state
 from anabranch.search.settings.config import SearchConfig
 
 WAVES = 32  # of a slice, where several are in flight at a time
@@ -47,6 +47,7 @@ class Analysis:
     ) -> None:
         check_budget(simulations, visits, seconds)
         state, config = checked_state(state), checked_config(config)
+        check_time(config, seconds)
         self.seconds = 0.0  # spent so far
         self._limit = seconds
         searcher = Searcher(state.game, evaluator, config, threads=threads)
@@ -59,7 +60,7 @@ class Analysis:
         self._width, self._overlaps = config.width, config.depth > 1
         # In simulations; nothing is known yet of how long they take.
         self._slice = self._width * (WAVES if self._overlaps else 1)
-        self._finished = False
+        self._finished = self._begun = False
 
     @property
     def visits(self) -> int:
@@ -125,5 +126,6 @@ class Analysis:
         if not isinstance(self._root.state.game, CompiledGame):
             raise UsageError(f"{self._root.state.game.name} is an object game, whose searches cannot be saved")
 
-    def _run(self, **budget: Any) -> None:
-        self._root.searcher.run(self._root, **budget)
+    def _run(self, *, visits: int | None = None, seconds: float | None = None) -> None:
+        first, self._begun = not self._begun, True
+        self._root.searcher.run_slice(self._root, visits=visits, seconds=seconds, goal=self._goal, first=first)

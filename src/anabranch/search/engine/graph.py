@@ -184,7 +184,7 @@ class Graph:
     ) -> Result:
         """Read a result off the root; `config` are the settings it was searched with, `full` whether no cap cut it."""
         found = reported(self._root, _native.summary, self.native)
-        (chances, prior, q, target), visits, value, line, nodes, rolled = found
+        (chances, prior, q, target), visits, value, line, nodes, rolled, chosen = found
         fan = []
         if rolled:
             fan = [(int(e.action), e.probability, e.visits, e.value) for e in self.node(0).edges]  # type: ignore[arg-type]
@@ -205,4 +205,5 @@ class Graph:
             config=config,
             pruned=target,
             full=full,
+            chosen=tuple(chosen[chosen >= 0].tolist()) or None,
         )

@@ -11,6 +11,7 @@ from anabranch.game.game import Game
 from anabranch.game.objects import ObjectGame
 from anabranch.search.settings.config import (
     Exp3,
+    Gumbel,
     MatrixGame,
     RegretMatching,
     SearchConfig,
@@ -95,6 +96,9 @@ def _selector(selector: SimultaneousSelector) -> dict[str, Any]:
             "difference": getattr(selector, "view", "difference") == "difference",
             "by_strategy": getattr(selector, "value", "visits") == "strategy",
         }
+    if isinstance(selector, Gumbel):
+        numbers = {name: getattr(selector, name) for name in ("c_visit", "c_scale", "scale", "noise")}
+        return {"rule": "gumbel", "considered": min(selector.considered, NO_LIMIT), **numbers}
     shared = {
         "scale": selector.scale,
         "first_play": selector.first_play.kind,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -28,11 +29,12 @@ from anabranch.search.settings.arguments import (
     FOREVER,
     Budgets,
     check_budget,
+    check_time,
     checked_config,
     checked_game,
     checked_state,
 )
-from anabranch.search.settings.config import RootNoise, SearchConfig
+from anabranch.search.settings.config import Gumbel, RootNoise, SearchConfig
 from anabranch.search.settings.resolved import resolved
 
 MOST_THREADS = 4096
@@ -127,16 +129,28 @@ class Searcher:
         if simulations is visits is seconds is None and self.config.cap is not None:
             simulations = [root.use_cap(self.config.cap) for root in chosen]
         check_budget(simulations, visits, seconds, len(chosen))
-        self._take(chosen)
-        try:
-            for root in chosen:
-                root.native.hold()
-            self._run(chosen, self._goals(chosen, simulations, visits), seconds)
+        check_time(self.config, seconds)
+        with self._held(chosen):
+            self._run(chosen, self._goals(chosen, simulations, visits), None, seconds)
             return [root.result for root in chosen]
+
+    def run_slice(self, root: Root, *, visits: int | None, seconds: float | None, goal: int, first: bool) -> None:
+        """Search a part of a longer run, which ends at `goal` visits: what is planned at its beginning stays."""
+        with self._held([root]):
+            self._run([root], [FOREVER if visits is None else visits], [goal if first else 0], seconds)
+
+    @contextmanager
+    def _held(self, roots: list[Root]) -> Iterator[None]:
+        """Keep others away from roots."""
+        self._take(roots)
+        try:
+            for root in roots:
+                root.native.hold()
+            yield
         finally:
-            for root in chosen:
+            for root in roots:
                 root.native.let_go()
-            self._give_back(chosen)
+            self._give_back(roots)
 
     def _checked(self, given: Sequence[Root] | Root) -> list[Root]:
         roots = [given] if isinstance(given, (Root, State)) else list(given)
@@ -165,12 +179,12 @@ class Searcher:
         for root in roots:
             root.running.release()
 
-    def _run(self, roots: list[Root], goals: list[int], seconds: float | None) -> None:
+    def _run(self, roots: list[Root], goals: list[int], planned: list[int] | None, seconds: float | None) -> None:
         before = [root.native.root_visits for root in roots]
         started = time.perf_counter()
         deadline = None if seconds is None else started + seconds
         try:
-            self._prepare(roots)
+            self._prepare(roots, goals if planned is None else planned)
             if self.native:
                 self._run_native(roots, goals, seconds)
             else:
@@ -188,35 +202,44 @@ class Searcher:
         each = [simulations] * len(roots) if isinstance(simulations, (int, np.integer)) else list(simulations)
         return [min(FOREVER, root.native.root_visits + int(more)) for root, more in zip(roots, each, strict=True)]
 
-    def _prepare(self, roots: list[Root]) -> None:
-        """Ask about roots that need priors to put noise on, and let them explore, or not."""
-        exploring = self._exploring(roots)
-        if exploring and self.native:
-            self._run_native(exploring, [0] * len(exploring), None)
-        elif exploring:
-            self._drive(exploring, [0] * len(exploring), None).run(self.evaluator, 1)
-        self._let_explore(roots)
+    def _prepare(self, roots: list[Root], goals: list[int]) -> None:
+        """Ask about roots whose rules need priors, and make the rules for a run towards such goals."""
+        asked = self._ruled(roots)
+        if asked and self.native:
+            self._run_native(asked, [0] * len(asked), None)
+        elif asked:
+            self._drive(asked, [0] * len(asked), None).run(self.evaluator, 1)
+        self._let_explore(roots, goals)
 
-    def _exploring(self, roots: list[Root]) -> list[Root]:
+    @property
+    def _plans(self) -> bool:
+        """Whether roots may need a plan of their run."""
+        return isinstance(self.config.selector, Gumbel) or isinstance(self.config.simultaneous, Gumbel)
+
+    def _ruled(self, roots: list[Root]) -> list[Root]:
         """Return the roots whose priors are needed before their search begins."""
+        if self._plans:
+            return roots
         used_at_all = self.config.noise is not None or self.config.forced is not None
         return [root for root in roots if root.explores] if used_at_all else []
 
-    def _let_explore(self, roots: list[Root]) -> None:
-        """Put noise and forced visits on roots that explore, and take them from the others."""
+    def _let_explore(self, roots: list[Root], goals: list[int]) -> None:
+        """Put noise and forced visits on roots that explore, and take them from the others; plan runs."""
         noise, forced = self.config.noise, self.config.forced
-        if noise is None and forced is None:
+        if noise is None and forced is None and not self._plans:
             return
-        self._set_rules(self._exploring(roots), noise, forced.k if forced else 0.0)
-        self._set_rules([root for root in roots if not root.explores], None, 0.0)
+        both = list(zip(roots, goals, strict=True))
+        self._set_rules([each for each in both if each[0].explores], noise, forced.k if forced else 0.0)
+        self._set_rules([each for each in both if not each[0].explores], None, 0.0)
 
     @staticmethod
-    def _set_rules(roots: list[Root], noise: RootNoise | None, forced: float) -> None:
-        """Let noise on the priors, drawn once, and forced visits hold at roots until they move on."""
+    def _set_rules(roots: list[tuple[Root, int]], noise: RootNoise | None, forced: float) -> None:
+        """Let noise on the priors, drawn once, and forced visits hold at roots until they move on; plan runs."""
         drawn = noise or RootNoise()
-        natives = [root.native for root in roots]
+        natives, goals = [root.native for root, _ in roots], [goal for _, goal in roots]
+        numbers = (drawn.weight, drawn.alpha or 0.0, drawn.total, forced)
         try:
-            _native.set_root_rules(natives, noise is not None, drawn.weight, drawn.alpha or 0.0, drawn.total, forced)
+            _native.set_root_rules(natives, goals, noise is not None, *numbers)
         except ValueError as error:
             raise UsageError(str(error)) from None
 
@@ -305,10 +328,10 @@ class Searcher:
 
     def _drives(self, roots: list[Root], goals: list[int]) -> Iterator[Drive]:
         """Yield what is driven by the caller: what `_prepare` needs, if anything, then the search itself."""
-        exploring = self._exploring(roots)
-        if exploring:
-            yield self._drive(exploring, [0] * len(exploring), None)
-        self._let_explore(roots)
+        asked = self._ruled(roots)
+        if asked:
+            yield self._drive(asked, [0] * len(asked), None)
+        self._let_explore(roots, goals)
         yield self._drive(roots, goals, None)
 
     def _end_asking(self) -> None:

@@ -19,6 +19,7 @@ class Purpose(IntEnum):
     EVALUATE = 7  # an evaluator's own numbers, e.g. rollouts
     NOISE = 8  # on the root's priors
     CAP = 9  # whether a move gets a full search
+    GUMBEL = 10  # noise by which the root's choices are sampled
 
 
 class Draws:

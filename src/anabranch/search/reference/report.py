@@ -38,6 +38,7 @@ def read_result(searched: Searched, simulations: int, seconds: float) -> Result:
     shape = (game.players, game.actions)
     chances, visits, prior = np.zeros(shape), np.zeros(shape, np.int64), np.zeros(shape)
     q = np.full(shape, np.nan)
+    chosen: list[int] = []
     for index, (seat, ids) in enumerate(zip(root.acting, root.choices, strict=True)):
         if root.evaluation is None:
             break
@@ -45,6 +46,8 @@ def read_result(searched: Searched, simulations: int, seconds: float) -> Result:
         seen = marginals(root, index, "D", priors)
         chances[seat, ids] = walker.selector_at(root).policy(root, index, walker.rule)
         prior[seat, ids] = priors[index]
+        choice = walker.selector_at(root).winner(root, index, walker.rule)
+        chosen += [] if choice is None else [ids[choice]]
         visits[seat, ids] = seen.visits
         q[seat, ids] = [value if n > 0 else np.nan for value, n in zip(seen.values, seen.visits, strict=True)]
     fan = [_outcome(root, edge, game.players) for edge in root.edges.values()] if root.kind is Kind.CHANCE else []
@@ -63,6 +66,7 @@ def read_result(searched: Searched, simulations: int, seconds: float) -> Result:
         graph=graph,
         config=used(searched.config, searched.explores),
         full=searched.explores,
+        chosen=tuple(chosen) or None,
     )
 
 

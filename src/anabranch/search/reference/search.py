@@ -17,9 +17,10 @@ from anabranch.evaluate.range import limits, warn_of, watched
 from anabranch.game.state import State
 from anabranch.search.maths import formulas
 from anabranch.search.maths.draws import Draws
-from anabranch.search.maths.root_rule import root_rule
+from anabranch.search.maths.root_rule import gumbel_rule, in_charge, root_rule
 from anabranch.search.reference.nodes import Kind, Node, ReferenceGraph
 from anabranch.search.reference.report import read_result
+from anabranch.search.reference.select.visits import choice_visits
 from anabranch.search.reference.walk import Walker, freeze
 from anabranch.search.reference.wave import Path, Pause, Question, Wave
 from anabranch.search.results.result import Result, used
@@ -27,11 +28,12 @@ from anabranch.search.settings.arguments import (
     BEING_SEARCHED,
     Keep,
     check_budget,
+    check_time,
     checked_config,
     checked_keep,
     checked_state,
 )
-from anabranch.search.settings.config import SearchConfig
+from anabranch.search.settings.config import Gumbel, SearchConfig
 from anabranch.search.settings.resolved import resolved
 
 
@@ -81,6 +83,7 @@ class Reference:
         Whatever fails, the graph is then as it was before the waves in flight.
         """
         check_budget(simulations, visits, seconds)
+        check_time(self.config, seconds)
         if self.graph.holder is not None:
             raise UsageError(BEING_SEARCHED)
         try:
@@ -95,7 +98,7 @@ class Reference:
         goal = before + simulations if simulations is not None else visits
         waves: deque[Wave] = deque()
         try:
-            self._prepare(waves)
+            self._prepare(waves, 0 if goal is None else max(0, goal - before))
             while self.root.kind is not Kind.OVER:
                 late = seconds is not None and time.perf_counter() - started >= seconds
                 flying = sum(len(wave.paths) for wave in waves)
@@ -114,8 +117,8 @@ class Reference:
             raise
         return read_result(self, self.root_visits - before, time.perf_counter() - started)
 
-    def _prepare(self, waves: deque[Wave]) -> None:
-        """Ask about the root, which is free, and make its rule."""
+    def _prepare(self, waves: deque[Wave], simulations: int) -> None:
+        """Ask about the root, which is free, and make its rule for a run of so many simulations."""
         if self.root.kind is Kind.DECISION and self.root.evaluation is None:
             waves.append(Wave())
             self.walker.wave = waves[0]
@@ -123,7 +126,13 @@ class Reference:
             self._answer(waves[0])
             waves.pop()
         root, walker, settings = self.root, self.walker, used(self.config, self.explores)
-        walker.rule = root_rule(settings, root.priors, root.acting, walker.draws, root.key, walker.rule)
+        drawn_by = (root.priors, root.acting, walker.draws, root.key, walker.rule)
+        selector = in_charge(settings, root.acting)
+        if isinstance(selector, Gumbel):
+            counts = [choice_visits(root, index) for index in range(len(root.acting))]
+            walker.rule = gumbel_rule(selector, *drawn_by, counts, simulations)
+        else:
+            walker.rule = root_rule(settings, *drawn_by)
 
     # Waves
 

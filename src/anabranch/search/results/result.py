@@ -39,6 +39,7 @@ class Result:
     graph: Any = field(repr=False)  # the engine's Graph, the reference's, or an Excerpt
     config: SearchConfig | None = field(default=None, repr=False)  # of this search: without exploration if it had none
     pruned: Floats | None = field(default=None, repr=False)  # `target`, where the engine has it at hand
+    chosen: tuple[int, ...] | None = field(default=None, repr=False)  # by acting player: what Gumbel's run ended with
     full: bool = True  # False where `SearchConfig.cap` made it a fast search, which only plays on
 
     @classmethod
@@ -50,11 +51,14 @@ class Result:
 
     @property
     def action(self) -> Action | None:
-        """The most likely choice: an id, a tuple of ids where players choose at once, None where nobody acts."""
+        """The choice to play: an id, a tuple of ids where players choose at once, None where nobody acts.
+
+        It is the most likely one; of a Gumbel search the one that its run ended with.
+        """
         turn = self.state.turn
         if isinstance(turn, int):
             return None
-        best = tuple(int(np.argmax(self.policy[seat])) for seat in turn)
+        best = self.chosen or tuple(int(np.argmax(self.policy[seat])) for seat in turn)
         return best[0] if len(best) == 1 else best
 
     @property

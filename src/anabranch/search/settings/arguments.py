@@ -11,7 +11,7 @@ import numpy.typing as npt
 from anabranch.errors import UnknownNameError, UsageError, shown
 from anabranch.game.game import Game
 from anabranch.game.state import State
-from anabranch.search.settings.config import Exp3, MatrixGame, Puct, RegretMatching, SearchConfig, Ucb1
+from anabranch.search.settings.config import Exp3, Gumbel, MatrixGame, Puct, RegretMatching, SearchConfig, Ucb1
 
 Keep: TypeAlias = Literal["graph", "evaluations", "nothing"]
 Budgets: TypeAlias = int | Sequence[int] | npt.NDArray[np.integer[Any]]
@@ -45,7 +45,7 @@ def checked_config(given: Any) -> SearchConfig:
     if isinstance(given, SearchConfig):
         return given
     name = type(given).__name__
-    if isinstance(given, (Puct, Ucb1)):
+    if isinstance(given, (Puct, Ucb1, Gumbel)):
         raise UsageError(f"config is an ab.SearchConfig, found {name}; wrap it: ab.SearchConfig(selector=ab.{name}(…))")
     if isinstance(given, (RegretMatching, MatrixGame, Exp3)):
         raise UsageError(
@@ -81,6 +81,15 @@ def check_budget(simulations: Any, visits: Any, seconds: Any, roots: int | None 
         f"give one budget, not negative: simulations= or visits=, a whole number up to {FOREVER}, or seconds=; "
         f"found {found}"
     )
+
+
+def check_time(config: SearchConfig, seconds: Any) -> None:
+    """Refuse a time as a budget where a schedule must know the number of simulations."""
+    if seconds is not None and (isinstance(config.selector, Gumbel) or isinstance(config.simultaneous, Gumbel)):
+        raise UsageError(
+            "ab.Gumbel shares its simulations out before the first of them, so it needs their number: give "
+            f"simulations= or visits= in place of seconds={_shown(seconds)}, or search with ab.Puct()"
+        )
 
 
 def checked_keep(given: Any) -> None:

@@ -186,6 +186,30 @@ class Ucb1:
 
 @_refusing_unknown
 @dataclass(frozen=True, kw_only=True)
+class Gumbel:
+    """Gumbel search (Danihelka et al. 2022), for few simulations: halving among sampled choices at the root.
+
+    Everywhere else choices follow the improved policy softmax(ln P + σ(q)), which is also what results report. The
+    schedule of a run needs the number of simulations, so a budget in seconds is refused.
+    """
+
+    considered: Annotated[int, "how many choices of the root are sampled and compared"] = 16
+    c_visit: Annotated[float, "added to the most visits of a choice, where values are weighed against the prior"] = 50.0
+    c_scale: Annotated[float, "how much values weigh against the prior"] = 0.1
+    scale: Annotated[
+        Literal["node", "graph", "range", "none"], "which interval of values is mapped onto [0, 1]; see below"
+    ] = "node"
+    noise: Annotated[float, "weight of the root's Gumbel noise; 0 plays without chance"] = 1.0
+
+    def __post_init__(self) -> None:
+        _check_fields(self)
+        _require(self.considered >= 1, "considered", self.considered, "at least 1")
+        for name in ("c_visit", "c_scale", "noise"):
+            _require(getattr(self, name) >= 0, name, getattr(self, name), "at least 0")
+
+
+@_refusing_unknown
+@dataclass(frozen=True, kw_only=True)
 class VirtualLoss:
     """What visits in flight do to the choices they took."""
 
@@ -344,8 +368,8 @@ class PlayoutCap:
         _require(0.0 <= self.chance <= 1.0, "chance", self.chance, "in [0, 1]")
 
 
-Selector: TypeAlias = Puct | Ucb1
-SimultaneousSelector: TypeAlias = Puct | Ucb1 | RegretMatching | MatrixGame | Exp3
+Selector: TypeAlias = Puct | Ucb1 | Gumbel
+SimultaneousSelector: TypeAlias = Puct | Ucb1 | Gumbel | RegretMatching | MatrixGame | Exp3
 
 
 @_refusing_unknown
@@ -418,8 +442,8 @@ class SearchConfig:
 
 
 _PARTS: dict[str, tuple[type, ...]] = {
-    "selector": (Puct, Ucb1),
-    "simultaneous": (Puct, Ucb1, RegretMatching, MatrixGame, Exp3, type(None)),
+    "selector": (Puct, Ucb1, Gumbel),
+    "simultaneous": (Puct, Ucb1, Gumbel, RegretMatching, MatrixGame, Exp3, type(None)),
     "chance": (Chance,),
     "transposition": (Transposition,),
     "virtual_loss": (VirtualLoss,),

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from anabranch.search.reference.nodes import ReferenceGraph
 from anabranch.search.reference.select.exp3 import Exp3Selector
+from anabranch.search.reference.select.gumbel import GumbelSelector
 from anabranch.search.reference.select.matrix import MatrixSelector
 from anabranch.search.reference.select.puct import PuctSelector
 from anabranch.search.reference.select.regret_matching import RegretMatchingSelector
 from anabranch.search.reference.select.selector import Selector
 from anabranch.search.reference.select.ucb1 import Ucb1Selector
 from anabranch.search.settings.config import (
+    Gumbel,
     MatrixGame,
     Puct,
     RegretMatching,
@@ -30,6 +32,8 @@ def _selector(settings: SimultaneousSelector, config: SearchConfig, graph: Refer
         return PuctSelector(settings, config.virtual_loss, graph)
     if isinstance(settings, Ucb1):
         return Ucb1Selector(settings, config.virtual_loss, graph)
+    if isinstance(settings, Gumbel):
+        return GumbelSelector(settings, config.virtual_loss, graph)
     if isinstance(settings, RegretMatching):
         return RegretMatchingSelector(settings)
     if isinstance(settings, MatrixGame):

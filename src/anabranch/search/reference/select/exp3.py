@@ -7,12 +7,12 @@ from anabranch.search.maths.draws import Draws
 from anabranch.search.maths.root_rule import RootRule
 from anabranch.search.reference.nodes import Edge, Node, Values
 from anabranch.search.reference.select.averaging import Strategies, add_to_sums, average_policy, drawn_choice
-from anabranch.search.reference.select.selector import Choice
+from anabranch.search.reference.select.selector import Choice, Unplanned
 from anabranch.search.reference.select.visits import visit_values
 from anabranch.search.settings.config import Exp3
 
 
-class Exp3Selector:
+class Exp3Selector(Unplanned):
     """Draws from a softmax of gains, with exploration; values are those of visits."""
 
     most_acting = None

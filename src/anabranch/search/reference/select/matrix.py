@@ -18,12 +18,12 @@ from anabranch.search.reference.select.averaging import (
     payoff,
     visited_mean,
 )
-from anabranch.search.reference.select.selector import Choice
+from anabranch.search.reference.select.selector import Choice, Unplanned
 from anabranch.search.reference.select.visits import visit_values
 from anabranch.search.settings.config import MatrixGame
 
 
-class MatrixSelector:
+class MatrixSelector(Unplanned):
     """Draws from the equilibrium last found, with exploration; its tables have two players."""
 
     most_acting = 2

@@ -7,12 +7,12 @@ from anabranch.search.maths.draws import Draws
 from anabranch.search.maths.root_rule import RootRule
 from anabranch.search.reference.nodes import Edge, Node, ReferenceGraph, Values
 from anabranch.search.reference.select.decoupled import Decoupled, Seen
-from anabranch.search.reference.select.selector import Choice
+from anabranch.search.reference.select.selector import Choice, Unplanned
 from anabranch.search.reference.select.visits import visit_policy, visit_values
 from anabranch.search.settings.config import Puct, VirtualLoss
 
 
-class PuctSelector:
+class PuctSelector(Unplanned):
     """Chooses by PUCT, reports visits."""
 
     most_acting = None

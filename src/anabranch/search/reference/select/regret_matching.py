@@ -18,12 +18,12 @@ from anabranch.search.reference.select.averaging import (
     visited_edges,
     visited_mean,
 )
-from anabranch.search.reference.select.selector import Choice
+from anabranch.search.reference.select.selector import Choice, Unplanned
 from anabranch.search.reference.select.visits import visit_values
 from anabranch.search.settings.config import RegretMatching
 
 
-class RegretMatchingSelector:
+class RegretMatchingSelector(Unplanned):
     """Draws from the positive regrets, with exploration."""
 
     most_acting = None

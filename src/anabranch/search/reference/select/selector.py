@@ -40,6 +40,18 @@ class Selector(Protocol):
         """Return what is reported and played: a distribution over choices, the prior before any visit."""
         ...
 
+    def winner(self, node: Node, index: int, rule: RootRule) -> int | None:
+        """Return the choice that a run ended with, where that is not simply the likeliest; None: the policy decides."""
+        ...
+
+
+class Unplanned:
+    """What selectors share that play what they report."""
+
+    def winner(self, node: Node, index: int, rule: RootRule) -> int | None:
+        """Nothing but the policy says what is played."""
+        return None
+
 
 def priors_in_use(node: Node, rule: RootRule | None) -> Priors:
     """Return a node's priors, one row per acting player; a root's may have noise."""

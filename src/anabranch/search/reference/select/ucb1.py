@@ -7,12 +7,12 @@ from anabranch.search.maths.draws import Draws
 from anabranch.search.maths.root_rule import RootRule
 from anabranch.search.reference.nodes import Edge, Node, ReferenceGraph, Values
 from anabranch.search.reference.select.decoupled import Decoupled, Seen
-from anabranch.search.reference.select.selector import Choice
+from anabranch.search.reference.select.selector import Choice, Unplanned
 from anabranch.search.reference.select.visits import visit_policy, visit_values
 from anabranch.search.settings.config import Ucb1, VirtualLoss
 
 
-class Ucb1Selector:
+class Ucb1Selector(Unplanned):
     """Chooses by UCB1, reports visits."""
 
     most_acting = None

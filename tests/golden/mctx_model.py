@@ -1,4 +1,4 @@
-"""The models that `benchmarks/peers/mctx_goldens.py` gave to mctx, without jax: a tree of hashes, and its evaluator."""
+"""The models that benchmarks/peers/mctx_goldens.py gave to mctx, without jax: a tree of hashes and its evaluator."""
 
 from __future__ import annotations
 

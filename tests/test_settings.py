@@ -75,9 +75,10 @@ def values(hint: Any) -> Any:
 def parts(kind: Any) -> Any:
     known = {name: f"{kind.__name__}.{name}" for name in get_type_hints(kind)}
     known = {name: own if own in RANGES else name for name, own in known.items()}
-    return some.builds(
-        kind, **{name: RANGES.get(known[name], values(hint)) for name, hint in get_type_hints(kind).items()}
-    )
+    ranges = {name: RANGES.get(known[name], values(hint)) for name, hint in get_type_hints(kind).items()}
+    if kind is ab.Chance:  # dice rolled inside the transition have no other settings, and refuse them
+        ranges["draw"] = some.sampled_from(("spread", "sampled"))
+    return some.builds(kind, **ranges)
 
 
 @given(parts(ab.SearchConfig))

@@ -50,6 +50,13 @@ def compare_graphs(graph: Any, expected: ReferenceGraph) -> bool:
     means = np.array([node.mean for node in nodes])
     assert np.abs(values - means).max() <= TOLERANCE
     exact = bool((values == means).all())
+    if "proof" in columns:
+        found = columns["proof"].reshape(len(nodes), -1)
+        proofs = [
+            [*(low for low, _ in node.intervals), *(high for _, high in node.intervals), node.distance]
+            for node in nodes
+        ]
+        assert found.tolist() == proofs, [(i, a, b) for i, (a, b) in enumerate(zip(found.tolist(), proofs)) if a != b]
     for number, node in enumerate(nodes):
         rows = _native.edges(graph.native, number)
         assert len(rows) == len(node.edges), f"node {number}"

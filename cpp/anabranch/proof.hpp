@@ -82,7 +82,7 @@ inline void begin_proof(Graph& g, const Config& config, NodeId id) {
 inline Interval seen_interval(const Graph& g, const Config& config, NodeId id, std::size_t player) {
   const ProofRow proof(g, id);
   if (config.proofs == Proofs::free || player == 0) return proof[player];
-  return {-proof[0].high, -proof[0].low};
+  return {0.0 - proof[0].high, 0.0 - proof[0].low};  // never −0
 }
 
 // Bring Q into the interval, where one is known that is tighter than at first.
@@ -158,9 +158,10 @@ class Reconsider {
   }
 
   // Whether a visit over an edge (kNone: several were opened), just counted, says something new: a first visit, or a proven child.
+  // Always where values go round in loops: there intervals tighten a little every time.
   [[gnu::always_inline]] bool teaches(NodeId id, const Node& node, std::uint32_t place) const {
     if (node.is(kProven)) return false;
-    if (place == kNone) return true;
+    if (place == kNone || config_.cycles == Cycles::bootstrap) return true;
     const EdgeId e = node.edges + place;
     const Edge& edge = g_.edges[e];
     if (!proof_knows(node, edge)) return false;

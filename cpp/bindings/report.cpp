@@ -122,13 +122,24 @@ nb::list edges(BoundSearch& s, NodeId id) {
   return rows;
 }
 
-// (kind, visits, value) of a node.
+// None where no more is certain than at first; else (proven, distance, intervals, first intervals, width of a point) of the root and
+// (actions, intervals, proven, distance) of its edges.
+nb::object root_proof(BoundSearch& s) {
+  Search& search = *s.search;
+  if (!tells_proof(search)) return nb::none();
+  const RootProof told = proof_of_root(search);
+  nb::list edges;
+  for (const ProofReport& edge : told.edges) edges.append(nb::make_tuple(edge.actions, edge.intervals, edge.proven, edge.distance));
+  return nb::make_tuple(told.root.proven, told.root.distance, told.root.intervals, told.first.intervals, search.config().proof_width, edges);
+}
+
+// (kind, visits, value, evaluation, intervals, whether it is proven) of a node.
 nb::tuple node(const BoundSearch& s, NodeId id) {
   const Graph& g = idle(s).graph();
   if (id >= g.size()) throw nb::index_error("no such node");
   const char* const kinds[] = {"over", "chance", "decision"};
   const std::vector<double> value(g.mean(id), g.mean(id) + g.players), evaluation(g.evaluation(id), g.evaluation(id) + g.players);
-  return nb::make_tuple(kinds[static_cast<std::size_t>(g.nodes[id].kind)], g.nodes[id].visits, value, evaluation);
+  return nb::make_tuple(kinds[static_cast<std::size_t>(g.nodes[id].kind)], g.nodes[id].visits, value, evaluation, intervals_of(idle(s), id), g.nodes[id].is(kProven));
 }
 
 nb::tuple variances(const BoundSearch& s) {
@@ -165,8 +176,11 @@ void bind_report(nb::module_& m) {
         nb::sig("def summary(search: Search) -> tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.int64], "
                 "numpy.typing.NDArray[numpy.float64], list[int | tuple[int, ...]], int, bool]"),
         "(policy, prior, q, policy to learn from) and visits by player and action, the root's value, the principal variation, how many nodes, whether it is chance.");
-  m.def("node", &node, nb::arg("search"), nb::arg("node"), nb::sig("def node(search: Search, node: int) -> tuple[str, int, list[float], list[float]]"),
-        "Kind, visits, value and evaluation of a node.");
+  m.def("node", &node, nb::arg("search"), nb::arg("node"), nb::sig("def node(search: Search, node: int) -> tuple[str, int, list[float], list[float], list[float], bool]"),
+        "Kind, visits, value, evaluation, intervals (low and high of every player; none where proofs are off) of a node, whether it is proven.");
+  m.def("root_proof", [](BoundSearch& s) { return reporting(s, [&] { return root_proof(s); }); }, nb::arg("search"),
+        nb::sig("def root_proof(search: Search) -> tuple[bool, float, list[float], list[float], float, list[tuple[list[int], list[float], bool, float]]] | None"),
+        "What is certain of the root and its edges; None where no more is than at first.");
   m.def("edges", [](BoundSearch& s, NodeId id) { return reporting(s, [&] { return edges(s, id); }); }, nb::arg("search"), nb::arg("node"),
         nb::sig("def edges(search: Search, node: int) -> list[tuple[list[int], int, int | None, list[float], float]]"),
         "[(actions, visits, child, value, probability)] in creation order.");

@@ -76,6 +76,8 @@ class Config:
 
     def set_refresh(self, refresh: str, sweep_every: int) -> None: ...
 
+    def set_proofs(self, mode: str, returns: tuple[float, float], also: tuple[float, float], width: float, apart: float) -> None: ...
+
     @property
     def best(self) -> bool: ...
 
@@ -210,6 +212,10 @@ class Search:
     def over(self) -> bool: ...
 
     @property
+    def solved(self) -> bool:
+        """Whether the root's exact value is known."""
+
+    @property
     def ready(self) -> bool: ...
 
     @property
@@ -332,8 +338,15 @@ def summary(search: Search) -> tuple[numpy.typing.NDArray[numpy.float64], numpy.
     (policy, prior, q, policy to learn from) and visits by player and action, the root's value, the principal variation, how many nodes, whether it is chance.
     """
 
-def node(search: Search, node: int) -> tuple[str, int, list[float], list[float]]:
-    """Kind, visits, value and evaluation of a node."""
+def node(search: Search, node: int) -> tuple[str, int, list[float], list[float], list[float], bool]:
+    """
+    Kind, visits, value, evaluation, intervals (low and high of every player; none where proofs are off) of a node, whether it is proven.
+    """
+
+def root_proof(search: Search) -> tuple[bool, float, list[float], list[float], float, list[tuple[list[int], list[float], bool, float]]] | None:
+    """
+    What is certain of the root and its edges; None where no more is than at first.
+    """
 
 def edges(search: Search, node: int) -> list[tuple[list[int], int, int | None, list[float], float]]:
     """[(actions, visits, child, value, probability)] in creation order."""

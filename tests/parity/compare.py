@@ -105,6 +105,13 @@ def compare_results(result: ab.Result, expected: ab.Result) -> None:
     assert result.visits.tolist() == expected.visits.tolist()
     for name in ("policy", "q", "prior", "value", "target"):
         np.testing.assert_allclose(getattr(result, name), getattr(expected, name), rtol=0, atol=TOLERANCE, err_msg=name)
+    assert result.proven == expected.proven and (result.proof is None) == (expected.proof is None)
+    if result.proof is not None and expected.proof is not None:
+        for ours, theirs in zip(
+            [result.proof, *result.proof.edges], [expected.proof, *expected.proof.edges], strict=True
+        ):
+            assert ours.interval.tolist() == theirs.interval.tolist()
+            assert (ours.proven, ours.distance) == (theirs.proven, theirs.distance)
     assert result.line == expected.line
     assert (result.nodes, result.simulations, result.action) == (
         expected.nodes,

@@ -9,6 +9,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
 from anabranch.errors import GameError, UsageError
 from anabranch.game.game import Game
@@ -168,6 +169,14 @@ class Node:
         """Σ v(e)."""
         return sum(edge.in_flight for edge in self.edges.values())
 
+    def seen_intervals(self) -> npt.NDArray[np.float64]:
+        """Return what is certain of every player's value [P, 2]; where players are opposed, player 0's turned round."""
+        players = self.state.game.players
+        if len(self.intervals) == players:
+            return np.array(self.intervals)
+        low, high = self.intervals[0]
+        return np.array([(low, high), (0.0 - high, 0.0 - low)])
+
     def remember_proof(self) -> tuple[Any, ...]:
         """Return what reconsidering may change, for `restore_proof`."""
         skipped = [(edge, edge.skip) for edge in self.edges.values()]
@@ -267,7 +276,11 @@ class ReferenceGraph:
             for edge in node.edges.values()
         ]
         evaluated = [0.0] * self.game.players if node.evaluation is None else node.evaluation.values
-        return NodeView(number, node.kind.value, node.state, node.visits, np.array(node.mean), edges, tuple(evaluated))
+        return NodeView(
+            *(number, node.kind.value, node.state, node.visits, np.array(node.mean), edges, tuple(evaluated)),
+            interval=node.seen_intervals() if node.intervals else None,
+            proven=node.proven,
+        )
 
     @property
     def limited(self) -> bool:

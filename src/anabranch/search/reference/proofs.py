@@ -57,10 +57,13 @@ class Proofs:
         return proofs.behind(edge.reward[player], edge.discount, interval)
 
     def teaches(self, node: Node, edges: list[Edge]) -> bool:
-        """Whether a visit over these edges, just counted, says something new: a first visit, or a proven child."""
+        """Whether a visit over these edges, just counted, says something new: a first visit, or a proven child.
+
+        Always where values go round in loops: there intervals tighten a little every time.
+        """
         if not self.on or node.proven:
             return False
-        if len(edges) != 1:
+        if len(edges) != 1 or self.game.cycles == "bootstrap":
             return True  # several outcomes were opened at once
         (edge,) = edges
         if not self.knows(node, edge):
@@ -202,7 +205,7 @@ class Proofs:
         if self.terms.mode == "free" or player == 0:
             return intervals[player]
         low, high = intervals[0]
-        return -high, -low
+        return 0.0 - high, 0.0 - low  # never −0
 
     def passed(self, node: Node, index: int) -> list[bool]:
         """Return which choices of the `index`-th acting player are not worth another visit; never all of them.
@@ -240,4 +243,3 @@ def open_point(point: float, chances: list[float], skipped: list[bool]) -> tuple
     if not any(skipped) or total <= 0.0:
         return point, chances
     return point * total, left
-

@@ -101,7 +101,13 @@ class Reference:
                 late = seconds is not None and time.perf_counter() - started >= seconds
                 flying = sum(len(wave.paths) for wave in waves)
                 left = self.config.width if goal is None else goal - self.root_visits - flying
-                if left > 0 and not late and not solved and len(waves) < self.config.depth and all(wave.complete for wave in waves):
+                if (
+                    left > 0
+                    and not late
+                    and not solved
+                    and len(waves) < self.config.depth
+                    and all(wave.complete for wave in waves)
+                ):
                     waves.append(Wave())
                     self._select(waves[-1], min(self.config.width, left))
                 elif waves:

@@ -37,7 +37,9 @@ class Walker:
         self.game, self.rules, self.config, self.draws = game, game.rules, config, draws
         self.graph = ReferenceGraph(game, keeps_parents=config.refresh in ("parents", "ancestors"))
         self.proofs = Proofs(game, config.proofs == "on")
-        self.alone, self.together = selectors(config, self.graph, self.proofs)  # where one player acts, where several do
+        self.alone, self.together = selectors(
+            config, self.graph, self.proofs
+        )  # where one player acts, where several do
         self.rule = RootRule()  # of the root
         self.wave = Wave()  # the one at work
 

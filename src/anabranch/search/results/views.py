@@ -35,6 +35,8 @@ class NodeView:
     value: npt.NDArray[np.float64]
     edges: list[EdgeView]
     evaluation: tuple[float, ...]  # what the evaluator said it is worth; 0 where nobody was asked
+    interval: npt.NDArray[np.float64] | None = None  # [P, 2]: what is certain of the exact values; None: proofs are off
+    proven: bool = False  # whether these are points
 
 
 class ReadableGraph(Protocol):

@@ -144,12 +144,42 @@ inline void refresh_by_best(Graph& g, Node& node) {
   for (std::size_t p = 0; p < g.players; ++p) mean[p] = best ? ((all - 1.0) * best[p] + evaluation[p]) / all : evaluation[p];
 }
 
+// Drawn outcomes that are proven, and not drawn any more, count by their chances: Q = Σ_C p·q + (1 − Σ_C p)·(mean of the draws of
+// others). False where these chances are 0.
+__attribute__((noinline)) inline bool refresh_beside_proven(Graph& g, Node& node) {
+  const std::vector<double>& chances = g.outcomes_of(node).chances;
+  double mass = 0.0, *mean = doubles_of(&node);
+  std::uint64_t others = 0;
+  for (const EdgeId e : EdgeIds(node)) {
+    const Edge& edge = g.edges[e];
+    if (!edge.is(kSkip)) others += edge.visits;
+    else if (edge.visits > 0) mass += chances[edge.move];
+  }
+  if (mass <= 0.0) return false;
+  for (std::size_t p = 0; p < g.players; ++p) {
+    double certain = 0.0, total = 0.0;
+    for (const EdgeId e : EdgeIds(node)) {
+      const Edge& edge = g.edges[e];
+      if (edge.visits == 0) continue;
+      if (edge.is(kSkip)) certain += chances[edge.move] * g.value(e)[p];
+      else total += edge.visits * g.value(e)[p];
+    }
+    mean[p] = others == 0 ? certain / mass : certain + (1.0 - mass) * (total / static_cast<double>(others));
+  }
+  return true;
+}
+
 inline void refresh_chance(Graph& g, Node& node) {
   if (node.visits == 0) return;
   double* mean = doubles_of(&node);
   const Distribution* list = node.is(kExact) ? &g.outcomes_of(node) : nullptr;
   std::uint64_t drawn = 0;
-  for (const EdgeId e : EdgeIds(node)) drawn += g.edges[e].visits;
+  bool skips = false;
+  for (const EdgeId e : EdgeIds(node)) {
+    drawn += g.edges[e].visits;
+    skips |= g.edges[e].is(kSkip) && g.edges[e].visits > 0;
+  }
+  if (skips && !list && refresh_beside_proven(g, node)) return;
   for (std::size_t p = 0; p < g.players; ++p) {
     double total = 0.0;
     for (const EdgeId e : EdgeIds(node)) total += (list ? list->chances[g.edges[e].move] : g.edges[e].visits) * g.value(e)[p];

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <vector>
 
 #include "anabranch/context.hpp"
 
@@ -15,7 +16,7 @@ inline constexpr double kGoldenStep = 0.61803398874989484820;  // (√5 − 1) /
 
 class Dice {
  public:
-  explicit Dice(Context& context) : c(context) {}
+  explicit Dice(Context& context) : left_(), c(context) {}
 
   // Whether the first visit of a chance node makes several children as one batch: all outcomes, or several draws.
   bool opens_at_once(Node& node) const {
@@ -56,6 +57,12 @@ class Dice {
       point = offset + number * kGoldenStep;
       point -= std::floor(point);
     }
+    bool skips = false;
+    for (const EdgeId e : EdgeIds(c.graph.nodes[at])) skips |= c.graph.edges[e].is(kSkip);
+    if (skips) [[unlikely]] return drawn_beside_proven(c.graph.nodes[at], list, point);
+    return place_at(list, point);
+  }
+  static std::uint32_t place_at(const Distribution& list, double point) {
     const auto above = std::upper_bound(list.cumulative.begin(), list.cumulative.end(), point);
     const auto place = static_cast<std::size_t>(above - list.cumulative.begin());
     return static_cast<std::uint32_t>(std::min(place, list.cumulative.size() - 1));
@@ -83,6 +90,21 @@ class Dice {
   }
 
  private:
+  // The same among the outcomes that are not proven.
+  __attribute__((noinline)) std::uint32_t drawn_beside_proven(const Node& node, const Distribution& list, double point) {
+    left_ = list.chances;
+    for (const EdgeId e : EdgeIds(node))
+      if (c.graph.edges[e].is(kSkip)) left_[c.graph.edges[e].move] = 0.0;
+    double total = 0.0, reached = 0.0;
+    for (const double chance : left_) total += chance;
+    if (!(total > 0.0)) return place_at(list, point);
+    const double target = point * total;
+    for (std::size_t place = 0; place < left_.size(); ++place)
+      if ((reached += left_[place]) > target) return static_cast<std::uint32_t>(place);
+    return static_cast<std::uint32_t>(left_.size() - 1);
+  }
+
+  std::vector<double> left_;
   Context& c;
 };
 

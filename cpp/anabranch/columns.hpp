@@ -19,6 +19,7 @@
   COLUMN(key, std::uint64_t, 1, 0, true, false)    /* what random draws depend on */              \
   COLUMN(parent, std::uint32_t, 1, kNone, true, false) /* the node whose edge reached it first */ \
   COLUMN(range, double, 2 * players, 0.0, rules.bounds != nullptr, false) /* low and high of the remaining return */ \
+  COLUMN(proof, double, config.proofs == Proofs::free ? 2 * players + 1 : 3, 0.0, config.proofs != Proofs::off, true) /* lows, highs, distance */ \
   COLUMN(passing, std::uint32_t, 1, 0, config.marks(), false)             /* visits in flight that walk through it */ \
   COLUMN(last_link, std::uint32_t, 1, kNone, config.keeps_parents(), false) /* the end of its list of parents */ \
   COLUMN(solved_at, std::uint32_t, 1, 0, config.simultaneous.rule == Rule::matrix, true) /* N(n) when its table was solved */ \

@@ -20,6 +20,7 @@ enum class FirstPlay : std::uint8_t { parent, parent_minus, reduced, constant, l
 enum class Weights : std::uint8_t { d, a, b, c };
 enum class VirtualLoss : std::uint8_t { loss, visits, off };
 enum class Cycles : std::uint8_t { refused, bootstrap, valued };
+enum class Proofs : std::uint8_t { off, opposed, free };
 enum class Refresh : std::uint8_t { path, parents, ancestors, sweep };
 
 struct SelectorConfig {
@@ -88,6 +89,10 @@ struct Config {
   bool best = false;  // a node where one player acts is worth what its best choice is, not the mean of its visits
   Refresh refresh = Refresh::path;  // which nodes are recomputed besides those of the path
   std::uint64_t sweep_every = 0;  // visits of the root between sweeps; 0: the nodes there are, rounded up to a power of two
+  Proofs proofs = Proofs::off;
+  double proof_low = -1.0, proof_high = 1.0;  // of the remaining return, where the game has no `bounds`
+  double also_low = std::numeric_limits<double>::infinity(), also_high = -also_low;  // what `bounds` need not contain
+  double proof_width = 0.0, proof_apart = 0.0;  // an interval no wider is a point; choices no further apart may tie
   std::size_t max_nodes = std::numeric_limits<std::uint32_t>::max() - 1;
   std::size_t max_bytes = std::numeric_limits<std::size_t>::max();
   std::uint64_t seed = 0;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "anabranch/context.hpp"
+#include "anabranch/proof.hpp"
 
 namespace anabranch {
 
@@ -112,6 +113,7 @@ class Expander {
     }
     const NodeId id = g.add(made, key);
     if (g.rules.bounds) std::copy(range_.begin(), range_.end(), g.range.row(id));
+    if (g.proof.kept()) begin_proof(g, c.config, id);
     if (is_found(g.nodes[id], c.config))
       g.index.insert(hash & c.config.hash_mask, id, [&](NodeId node) { return index_hash(node); }, [&](NodeId node) { return is_found(g.nodes[node], c.config); });
     return id;

@@ -125,7 +125,7 @@ class Forest {
         for (bool more = true; more && !stopped;) {
           more = false;
           for (std::size_t i = thread; i < roots.size() && !stopped; i += threads)
-            more |= attempt(i, watch, kTurn, poll) && !roots[i]->over();
+            more |= attempt(i, watch, kTurn, poll) && !roots[i]->over() && !roots[i]->solved();
         }
       }
       --busy;
@@ -187,7 +187,7 @@ class Forest {
       if (root.proceed(goals[i], late, more)) {
         root.handed_out();
         after[i] = After::asks;
-      } else if (!late && !root.in_flight() && !root.over() && root.root_visits() < goals[i]) {
+      } else if (!late && !root.in_flight() && !root.over() && !root.solved() && root.root_visits() < goals[i]) {
         after[i] = After::goes_on;
       }
     });

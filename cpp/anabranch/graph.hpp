@@ -63,7 +63,7 @@ class Graph {
     std::size_t node_columns = 0, edge_columns = 0;
     each_node_column([&](const auto&) { ++node_columns; });
     each_edge_column([&](const auto&) { ++edge_columns; });
-    few_columns_ = node_columns == 2 && edge_columns == 0;
+    few_columns_ = node_columns == (proof.kept() ? 3u : 2u) && edge_columns == 0;
     edges.reserve_rows(1);  // so that a node without edges has a place where they would be
     low.assign(players, std::numeric_limits<double>::infinity());
     high.assign(players, -std::numeric_limits<double>::infinity());
@@ -151,7 +151,7 @@ class Graph {
   }
 
   // Whether edges or rows of choices are so many that their numbers might not suffice for what one wave adds. Rewards, which
-  // have a row for an edge at the most, are numbered by the 30 bits that an edge has left.
+  // have a row for an edge at the most, are numbered by the 29 bits that an edge has left.
   bool is_out_of_numbers() const { return edges.size() > kMostEdges || choice_rows() > kMostRows; }
 
   // Everything the graph holds, in bytes.
@@ -179,6 +179,7 @@ class Graph {
     if (few_columns_) [[likely]] {
       key.push(hash);
       parent.push(kNone);
+      if (proof.kept()) proof.extend(proof.width);  // written by `begin_proof`
     } else {
       each_node_column([](auto& column) { column.add_rows(1); });
       key[size()] = hash;
@@ -386,7 +387,7 @@ class Graph {
   };
 
   std::array<FreeBlocks, 32> free_{};
-  bool few_columns_ = false;  // `key` and `parent` are the only ones of nodes, and edges have none: one path at a time
+  bool few_columns_ = false;  // `key`, `parent` and `proof` are the only ones of nodes, and edges have none: one path at a time
 };
 
 }  // namespace anabranch

@@ -189,6 +189,21 @@ class MatrixGame {
     if (!(exploitability(scaled) <= kGood)) twice_.solve(scaled, kNoiseTwice, x, y);
   }
 
+  // The value of a table: what its equilibrium pays.
+  double value_of(const MatrixView& matrix) {
+    const auto [low, high] = std::minmax_element(matrix.entries, matrix.entries + matrix.rows * matrix.columns);
+    if (*low == *high) return *low;
+    if (const auto meet = saddle(matrix)) return matrix(meet->first, meet->second);
+    solve(matrix);
+    double value = 0.0;
+    for (std::size_t i = 0; i < matrix.rows; ++i) {
+      double total = 0.0;
+      for (std::size_t j = 0; j < matrix.columns; ++j) total += matrix(i, j) * y[j];
+      value += x[i] * total;
+    }
+    return value;
+  }
+
  private:
   static constexpr double kNoise = 1e-12, kNoiseTwice = 1e-22, kGood = 1e-11;
 

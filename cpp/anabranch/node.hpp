@@ -23,10 +23,13 @@ inline constexpr std::uint16_t kMarked = 64;      // visits in flight walk throu
 inline constexpr std::uint16_t kRuled = 128;      // a root with a rule of its own (root.hpp)
 inline constexpr std::uint16_t kMet = 256;        // met by the walk over ancestors (propagate.hpp)
 inline constexpr std::uint16_t kChanged = 512;    // its Q changed in that walk
-// Flags of edges, in the two highest bits of `Edge::bits`.
+inline constexpr std::uint16_t kTight = 1024;     // more is certain of it than at first (proof.hpp)
+inline constexpr std::uint16_t kProven = 2048;    // its exact value is known
+// Flags of edges, in the three highest bits of `Edge::bits`.
+inline constexpr std::uint32_t kSkip = 1u << 29;    // nothing to learn behind it: the child is proven, or another choice certainly better
 inline constexpr std::uint32_t kShared = 1u << 30;  // the child has another parent: q(e) may be stale
 inline constexpr std::uint32_t kFrozen = 1u << 31;  // q(e) is the frozen value: no child, or one that no visit counted yet
-inline constexpr std::uint32_t kNoReward = kShared - 1;
+inline constexpr std::uint32_t kNoReward = kSkip - 1;
 
 struct Node {  // then Q and U of all players
   std::uint32_t visits = 0;      // N(n)

@@ -43,6 +43,7 @@ class Playout {
   void begin() {
     c.crowded = c.is_crowded();
     if (learns_) [[unlikely]] selectors.together.expect(c.graph.tables);
+    if (propagation.proofs.on()) propagation.proofs.expect(c.graph.tables);
     path.begin_visit(0);
     path.phase = Phase::walk;
   }
@@ -172,8 +173,10 @@ class Playout {
   [[gnu::always_inline]] void back_up(const Visit& visit, bool nested) {
     Graph& g = c.graph;
     const bool read = !Watched && g.graded && plain_;
+    bool learnt = false;  // whether more is certain of the node below
     if (visit.ends_at != kNone) [[unlikely]] {
       if (Watched && nested) read_children(g, g.nodes[visit.ends_at], c.config);  // as below
+      learnt = proves_ && propagation.proofs.reconsider(visit.ends_at);
       propagation.refresh(visit.ends_at);
     }
     if constexpr (Watched)
@@ -198,8 +201,13 @@ class Playout {
       ++node.visits;
       node.clear(kOnPath);
       if (learns_ && node.acting > 1) [[unlikely]] learn<P>(step, read);
-      if (read && node.kind == Kind::decision && !node.is(kTwinEdges)) [[likely]] selectors.value<P>(g, node);
-      else propagation.refresh<P>(step.node);
+      if (proves_) learnt = (learnt || propagation.proofs.teaches(step.node, node, step.place)) && propagation.proofs.reconsider(step.node);
+      if (read && node.kind == Kind::decision && !node.is(kTwinEdges)) [[likely]] {
+        selectors.value<P>(g, node);
+        if (node.is(kTight)) [[unlikely]] clip_tight(g, c.config, step.node);
+      } else {
+        propagation.refresh<P>(step.node);
+      }
       if constexpr (Watched)
         if (c.config.refresh == Refresh::parents)
           propagation.refresh_parents(step.node, i - 1 > visit.path ? path.steps[i - 2].node : kNone, nested);
@@ -227,10 +235,12 @@ class Playout {
   // Whether the walk goes on at a child.
   template <std::size_t P>
   [[gnu::always_inline]] bool goes_on(NodeId at, std::uint32_t place, NodeId child) {
-    if (c.graph.node<P>(child).is(kOnPath)) [[unlikely]] {
+    const Node& node = c.graph.node<P>(child);
+    if (node.is(kOnPath)) [[unlikely]] {
       repeat(at, place);
       return c.config.cycles == Cycles::bootstrap && child != 0 && path.visits.size() == 1 && path.steps.size() < kLoops;
     }
+    if (node.is(kProven) && node.visits > 0) return false;
     if (c.config.stop && stops(at, place, child)) {
       path.visits.back().ends_at = child;
       return false;
@@ -269,6 +279,7 @@ class Playout {
     std::uint32_t place = kNone;
     if (node.acting > 1) [[unlikely]] {
       if (learns_) [[unlikely]] selectors.together.expect(g.tables);
+      if (proves_) propagation.proofs.expect(g.tables);
       const std::uint32_t move = selectors.together.choose_jointly<P>(at, node, place);
       if (keeps_chances_) [[unlikely]]
         for (std::size_t i = 0; i < node.acting; ++i) path.chances.push(selectors.together.chances()[i]);
@@ -375,6 +386,7 @@ class Playout {
   const bool marking_;   // whether visits may be in flight together
   const bool plain_ = !c.config.keeps_range();
   const bool learns_ = c.config.learns();
+  const bool proves_ = c.config.proofs != Proofs::off;
   const bool keeps_chances_ = selectors.together.keeps_chances();
 };
 

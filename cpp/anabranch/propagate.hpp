@@ -12,13 +12,17 @@
 
 #include "anabranch/backup.hpp"
 #include "anabranch/context.hpp"
+#include "anabranch/proof.hpp"
 #include "anabranch/select/selector.hpp"
 
 namespace anabranch {
 
 class Propagation {
  public:
-  Propagation(Context& context, Selectors& selectors) : c(context), selectors_(selectors), acyclic_(context.config.cycles == Cycles::refused) {}
+  Propagation(Context& context, Selectors& selectors)
+      : proofs(context.graph, context.config), c(context), selectors_(selectors), acyclic_(context.config.cycles == Cycles::refused) {}
+
+  Reconsider proofs;
 
   // Recompute Q of a node whose q(e) are up to date, but for those of shared children.
   template <std::size_t P = 0>
@@ -34,9 +38,11 @@ class Propagation {
   [[gnu::always_inline]] void refresh_read(NodeId id, Node& node) {
     if (node.kind != Kind::decision) [[unlikely]] {
       if (node.kind == Kind::chance) refresh_chance(c.graph, node);
+      if (node.is(kTight) && node.visits > 0) clip_tight(c.graph, c.config, id);
       return;
     }
     selectors_.value<P>(c.graph, node);
+    if (node.is(kTight)) [[unlikely]] clip_tight(c.graph, c.config, id);
     if (keeps_range_) [[unlikely]] widen_range(c.graph, id, c.config);
   }
 
@@ -129,7 +135,7 @@ class Propagation {
     std::uint32_t next;  // the link or the edge to follow next
   };
 
-  // Read all children anew and recompute; whether Q changed.
+  // Read all children anew and recompute; whether Q changed, or what is certain.
   bool refresh_anew(NodeId id, bool nested) {
     Graph& g = c.graph;
     Node& node = g.nodes[id];
@@ -137,8 +143,9 @@ class Propagation {
     if (nested) c.undo().remember(g, id);
     read_children(g, node, c.config);
     before_.assign(g.mean(id), g.mean(id) + g.players);
+    const bool learnt = proofs.on() && proofs.reconsider(id);
     refresh_read(id, node);
-    return !std::equal(before_.begin(), before_.end(), g.mean(id));
+    return learnt || !std::equal(before_.begin(), before_.end(), g.mean(id));
   }
 
   // Where a cycle closes, a child was refreshed after the node that read it.

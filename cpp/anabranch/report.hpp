@@ -127,6 +127,64 @@ inline std::vector<ChanceCount> chance_counts(const Graph& g) {
   return rows;
 }
 
+// What is certain of an edge that counts, or of a node: the intervals of all players, low and high of each.
+struct ProofReport {
+  Actions actions;
+  std::vector<double> intervals;
+  bool proven;
+  double distance;
+};
+
+// The proof of the root, and those of its edges; nothing where no more is certain than at first.
+struct RootProof {
+  ProofReport root, first;
+  std::vector<ProofReport> edges;
+};
+
+inline void append_interval(const Config& config, std::size_t player, std::vector<double>& to, Interval kept) {
+  const bool turned = config.proofs == Proofs::opposed && player > 0;
+  to.push_back(turned ? 0.0 - kept.high : kept.low);
+  to.push_back(turned ? 0.0 - kept.low : kept.high);
+}
+
+inline std::vector<double> intervals_of(const Search& search, NodeId id) {
+  const Graph& g = search.graph();
+  std::vector<double> found;
+  if (!g.proof.kept()) return found;
+  const bool opposed = search.config().proofs == Proofs::opposed;
+  for (std::size_t p = 0; p < g.players; ++p) append_interval(search.config(), p, found, ProofRow(g, id)[opposed ? 0 : p]);
+  return found;
+}
+
+inline bool tells_proof(const Search& search) {
+  const Graph& g = search.graph();
+  const Node& root = g.nodes[0];
+  if (!g.proof.kept() || root.kind == Kind::over) return false;
+  if (root.is(kTight)) return true;
+  for (const EdgeId e : EdgeIds(root))
+    if (g.edges[e].is(kSkip)) return true;
+  return false;
+}
+
+inline RootProof proof_of_root(Search& search) {
+  const Graph& g = search.graph();
+  const Config& config = search.config();
+  const Node root = g.nodes[0];
+  const bool opposed = config.proofs == Proofs::opposed;
+  RootProof told;
+  told.root = {{}, intervals_of(search, 0), root.is(kProven), ProofRow(g, 0).distance()};
+  told.first = {{}, {}, false, 0.0};
+  for (std::size_t p = 0; p < g.players; ++p) append_interval(config, p, told.first.intervals, first_interval(g, config, 0, opposed ? 0 : p));
+  for (const EdgeId e : EdgeIds(root)) {
+    if (!proof_knows(root, g.edges[e])) continue;
+    const NodeId child = g.edges[e].child;
+    ProofReport each{search.expander().actions_of(0, g.edges[e].move), {}, g.nodes[child].is(kProven), ProofRow(g, child).distance()};
+    for (std::size_t p = 0; p < g.players; ++p) append_interval(config, p, each.intervals, edge_interval(g, config, root, e, opposed ? 0 : p));
+    told.edges.push_back(std::move(each));
+  }
+  return told;
+}
+
 // The principal variation: from a node along the most visited edge, the first of equals.
 inline std::vector<Actions> principal_variation(Search& search, NodeId from = 0) {
   const Graph& g = search.graph();

@@ -57,7 +57,7 @@ class Reroot {
     Node made = old;
     made.edges = made.edge_count = made.level = 0;
     made.size_class = 0;
-    made.flags = old.flags & kExact;
+    made.flags = old.flags & (kExact | kTight | kProven);
     made.rows = kNone;
     const NodeId now = to_.add(made, from_.key[id]);
     std::copy_n(from_.mean(id), 2 * from_.players, to_.mean(now));
@@ -92,7 +92,7 @@ class Reroot {
       const EdgeId copy = to_.nodes[now].edges + place;
       Edge& edge = to_.edges[copy];
       edge.visits = from_.edges[e].visits;
-      edge.bits |= from_.edges[e].bits & kFrozen;
+      edge.bits |= from_.edges[e].bits & (kFrozen | kSkip);
       edge.child = from_.edges[e].child == kNone ? kNone : moved_[from_.edges[e].child];
       std::copy_n(from_.value(e), from_.players, to_.value(copy));
       to_.each_edge_column(from_, [&](auto& column, const auto& old_column) { column.copy_rows(copy, old_column, e, 1); });

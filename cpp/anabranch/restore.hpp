@@ -35,7 +35,7 @@ class Restore {
       for (std::size_t i = 0; i < rows * column.width; ++i) {
         T value;
         std::memcpy(&value, saved->bytes.data() + i * sizeof(T), sizeof(T));
-        require(std::isfinite(value), "a value is not finite");
+        require(std::isfinite(value) || (&column == static_cast<const void*>(&g_.proof) && !std::isnan(value)), "a value is not finite");
       }
     }
   }
@@ -181,6 +181,7 @@ class Restore {
     g_.each_node_column([&](auto& column) { fill_rows(column, id, id, 1); });
     check_visits(id);
     g_.nodes[id].visits = s_.visits[id];
+    if (g_.proof.kept()) fill_proof(id);
     if (s_.has_rows[id] || count > 0 || (g_.sums.kept() && g_.nodes[id].acting > 1)) fill_choices(id);
     if (count == 0) return;
     const auto size_class = static_cast<std::size_t>(std::countr_zero(room_for(count)));
@@ -191,6 +192,23 @@ class Restore {
                                      s_.moves.begin() + static_cast<std::ptrdiff_t>(first_[id + 1]));
     std::sort(moves.begin(), moves.end());
     require(std::adjacent_find(moves.begin(), moves.end()) == moves.end(), "two edges of a node are the same move");
+  }
+
+  // What was certain of a node lies within what is certain at first; a node nobody visited knows no more than that.
+  void fill_proof(NodeId id) {
+    const ProofRow proof(g_, id);
+    Node& node = g_.nodes[id];
+    bool tight = false;
+    for (std::size_t p = 0; p < g_.proof.width / 2; ++p) {
+      const Interval first = first_interval(g_, search_.config(), id, p);
+      require(proof[p].low <= proof[p].high, "an interval has no inside");
+      tight |= !(proof[p] == first);
+    }
+    require(std::isfinite(proof.distance()) && proof.distance() >= 0.0, "a distance to the end is none");
+    require(!tight || (node.visits > 0 && node.kind != Kind::over), "something is certain that nobody saw");
+    node.clear(kTight | kProven);
+    if (tight) node.set(kTight);
+    if (is_proven(g_, search_.config(), id)) node.set(kProven | kTight);
   }
 
   // N(n) = 1 + Σ N(e) for a decision with an evaluation; chance counts its completed visits, the first of which may draw none
@@ -250,9 +268,12 @@ class Restore {
     const std::size_t players = g_.players;
     const EdgeId e = g_.nodes[id].edges + g_.add_edge(id, s_.moves[from], search_.position().rewards.data());
     g_.edges[e].child = child;
-    require(s_.frozen[from] <= 1 && (child != kNone || s_.frozen[from]), "an edge is neither frozen nor leads to a node");
-    require(child == kNone || !s_.frozen[from] || g_.nodes[id].kind == Kind::chance, "a frozen decision has a child");
-    if (s_.frozen[from]) g_.edges[e].bits |= kFrozen;
+    const bool frozen = s_.frozen[from] & 1, skipped = s_.frozen[from] & 2;
+    require(s_.frozen[from] <= 3 && (child != kNone || frozen), "an edge is neither frozen nor leads to a node");
+    require(child == kNone || !frozen || g_.nodes[id].kind == Kind::chance, "a frozen decision has a child");
+    require(!skipped || (g_.proof.kept() && child != kNone && !frozen), "an edge is skipped without a proof");
+    if (frozen) g_.edges[e].bits |= kFrozen;
+    if (skipped) g_.edges[e].bits |= kSkip;
     g_.edges[e].visits = s_.edge_visits[from];
     std::copy_n(&s_.edge_values[from * players], players, g_.value(e));
     g_.each_edge_column([&](auto& column) { fill_rows(column, e, from, 1); });

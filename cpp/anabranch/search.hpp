@@ -53,6 +53,7 @@ class Search {
 
   std::uint64_t root_visits() const { return playout.root_visits(); }
   bool over() const { return graph().nodes[0].kind == Kind::over; }
+  bool solved() const { return graph().nodes[0].is(kProven) && graph().nodes[0].visits > 0; }
   bool root_ready() const { return graph().nodes[0].kind != Kind::decision || graph().nodes[0].visits > 0; }
   bool in_flight() const { return !waves_.empty(); }
   std::size_t bytes() const { return context.bytes(); }  // of the graph, and of evaluations kept from before an advance
@@ -250,7 +251,7 @@ class Search {
   template <class More>
   bool begin_alone(std::uint64_t goal, bool late, More& more) {
     const bool ready = root_ready();
-    if (ready && (late || over() || root_visits() >= goal || !more())) return false;
+    if (ready && (late || over() || solved() || root_visits() >= goal || !more())) return false;
     begin_wave();
     if (ready) playout.begin();
     else playout.asker.request(0);
@@ -268,7 +269,7 @@ class Search {
       if (!root_ready() && waves_.empty()) {
         begin_wave();
         playout.asker.request(0);
-      } else if (has_room() && left > 0 && !late && !over() && more()) {
+      } else if (has_room() && left > 0 && !late && !over() && !solved() && more()) {
         select_wave(static_cast<std::size_t>(std::min<std::uint64_t>(left, config().width)));
       } else if (waves_.empty() || waves_.front()->waits) {
         return false;

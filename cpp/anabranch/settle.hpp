@@ -10,6 +10,7 @@
 #include "anabranch/backup.hpp"
 #include "anabranch/context.hpp"
 #include "anabranch/kept.hpp"
+#include "anabranch/proof.hpp"
 #include "anabranch/select/prior.hpp"
 
 namespace anabranch {
@@ -95,6 +96,7 @@ class Settler {
     }
     std::copy_n(values, c.graph.players, c.graph.mean(id));
     std::copy_n(values, c.graph.players, c.graph.evaluation(id));
+    if (node.is(kTight)) [[unlikely]] clip_tight(c.graph, c.config, id);
   }
 
   // Whether the only acting player has one logit for all ids: then every choice is equally likely, which needs no priors. Where

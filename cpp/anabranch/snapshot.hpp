@@ -52,7 +52,7 @@ struct Snapshot {
   // One entry per edge, node by node, in the order they were made.
   std::vector<std::uint32_t> edge_visits, children, moves;
   std::vector<double> edge_values;        // P an edge
-  std::vector<std::uint8_t> frozen;       // whether that is the frozen value; without a child it is
+  std::vector<std::uint8_t> frozen;       // 1: that is the frozen value; without a child it is. 2: skipped (proof.hpp)
   std::vector<double> low, high;          // P each: the scale `graph`
   std::array<std::uint32_t, 32> free{};   // unused blocks of 1, 2, 4, … edges
   std::vector<std::uint32_t> link_parents, link_children;  // where parents are kept, in the order they were linked
@@ -91,7 +91,7 @@ class Snapshots {
         s.children.push_back(g.edges[e].child);
         s.moves.push_back(g.edges[e].move);
         append(s.edge_values, g.value(e), g.players);
-        s.frozen.push_back(g.edges[e].is(kFrozen));
+        s.frozen.push_back(static_cast<std::uint8_t>((g.edges[e].is(kFrozen) ? 1 : 0) | (g.edges[e].is(kSkip) ? 2 : 0)));
       }
       slots += room_for(node.edge_count);
     }

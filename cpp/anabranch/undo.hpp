@@ -54,7 +54,7 @@ class Undo {
       low_ = g.low;  // last, as it says that both are there
     }
     const Node& node = g.nodes[id];
-    Before before{id, node.visits, node.edge_count, node.rows, {}};
+    Before before{id, node.visits, node.edge_count, node.rows, node.flags, {}};
     const auto keep = [&before](const void* from, std::size_t size) {
       const auto* bytes = static_cast<const std::byte*>(from);
       before.bytes.insert(before.bytes.end(), bytes, bytes + size);
@@ -79,6 +79,8 @@ class Undo {
         if (edge.child != kNone && g.nodes[edge.child].is(kManyParents)) edge.bits |= kShared;
       }
       node.visits = before->visits;
+      node.clear(kTight | kProven);
+      node.set(before->flags & (kTight | kProven));
       if (!g.passing.kept()) continue;
       g.passing[before->node] = 0;  // whatever was in flight is not any more
       for (const EdgeId e : EdgeIds(node)) g.marks[e] = 0;
@@ -115,6 +117,7 @@ class Undo {
   struct Before {
     NodeId node;
     std::uint32_t visits, edge_count, rows;
+    std::uint16_t flags;
     std::vector<std::byte> bytes;
   };
 

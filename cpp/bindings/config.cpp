@@ -1,10 +1,13 @@
 // Settings: plain structs that Python fills in.
 #include "anabranch/config.hpp"
 
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 
 #include <stdexcept>
 #include <string>
+#include <tuple>
+#include <utility>
 
 #include "anabranch/rollout.hpp"
 #include "bindings.hpp"
@@ -97,6 +100,15 @@ void bind_config(nb::module_& m) {
              c.sweep_every = sweep_every;
            },
            nb::arg("refresh"), nb::arg("sweep_every"))
+      .def("set_proofs",
+           [](Config& c, const std::string& mode, std::pair<double, double> returns, std::pair<double, double> also, double width, double apart) {
+             c.proofs = word<Proofs>(mode, {{"off", Proofs::off}, {"opposed", Proofs::opposed}, {"free", Proofs::free}});
+             std::tie(c.proof_low, c.proof_high) = returns;
+             std::tie(c.also_low, c.also_high) = also;
+             c.proof_width = width;
+             c.proof_apart = apart;
+           },
+           nb::arg("mode"), nb::arg("returns"), nb::arg("also"), nb::arg("width"), nb::arg("apart"))
       .def_rw("best", &Config::best)
       .def_rw("merge", &Config::merge)
       .def_rw("stop", &Config::stop)

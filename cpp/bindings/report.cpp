@@ -122,14 +122,25 @@ nb::list edges(BoundSearch& s, NodeId id) {
   return rows;
 }
 
-// (kind, visits, value, evaluation, whether its outcomes were enumerated) of a node.
+// None where no more is certain than at first; else (proven, distance, intervals, first intervals, width of a point) of the root and
+// (actions, intervals, proven, distance) of its edges.
+nb::object root_proof(BoundSearch& s) {
+  Search& search = *s.search;
+  if (!tells_proof(search)) return nb::none();
+  const RootProof told = proof_of_root(search);
+  nb::list edges;
+  for (const ProofReport& edge : told.edges) edges.append(nb::make_tuple(edge.actions, edge.intervals, edge.proven, edge.distance));
+  return nb::make_tuple(told.root.proven, told.root.distance, told.root.intervals, told.first.intervals, search.config().proof_width, edges);
+}
+
+// (kind, visits, value, evaluation, whether its outcomes were enumerated, intervals, whether it is proven) of a node.
 nb::tuple node(const BoundSearch& s, NodeId id) {
   const Graph& g = idle(s).graph();
   if (id >= g.size()) throw nb::index_error("no such node");
   const char* const kinds[] = {"over", "chance", "decision"};
   const std::vector<double> value(g.mean(id), g.mean(id) + g.players), evaluation(g.evaluation(id), g.evaluation(id) + g.players);
   const Node& found = g.nodes[id];
-  return nb::make_tuple(kinds[static_cast<std::size_t>(found.kind)], found.visits, value, evaluation, found.is(kExact));
+  return nb::make_tuple(kinds[static_cast<std::size_t>(found.kind)], found.visits, value, evaluation, found.is(kExact), intervals_of(idle(s), id), found.is(kProven));
 }
 
 nb::tuple variances(const BoundSearch& s) {
@@ -166,14 +177,17 @@ void bind_report(nb::module_& m) {
         nb::sig("def summary(search: Search) -> tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.int64], "
                 "numpy.typing.NDArray[numpy.float64], list[int | tuple[int, ...]], int, bool, numpy.typing.NDArray[numpy.int64]]"),
         "(policy, prior, q, policy to learn from) and visits by player and action, the root's value, the principal variation, how many nodes, whether it is chance, what a Gumbel search ended with.");
-  m.def("node", &node, nb::arg("search"), nb::arg("node"), nb::sig("def node(search: Search, node: int) -> tuple[str, int, list[float], list[float], bool]"),
-        "Kind, visits, value and evaluation of a node, and whether its outcomes were enumerated.");
+  m.def("node", &node, nb::arg("search"), nb::arg("node"), nb::sig("def node(search: Search, node: int) -> tuple[str, int, list[float], list[float], bool, list[float], bool]"),
+        "Kind, visits, value and evaluation of a node, whether its outcomes were enumerated, intervals (low and high of every player; none where proofs are off), whether it is proven.");
   m.def("chance_counts", [](const BoundSearch& s) {
           nb::list rows;
           for (const ChanceCount& row : chance_counts(idle(s).graph())) rows.append(nb::make_tuple(row[0], row[1], row[2], row[3], row[4], row[5]));
           return rows;
         }, nb::arg("search"), nb::sig("def chance_counts(search: Search) -> list[tuple[int, int, int, int, int, int]]"),
         "[(outcomes, nodes, enumerated, visits, stored, frozen)] of the chance nodes.");
+  m.def("root_proof", [](BoundSearch& s) { return reporting(s, [&] { return root_proof(s); }); }, nb::arg("search"),
+        nb::sig("def root_proof(search: Search) -> tuple[bool, float, list[float], list[float], float, list[tuple[list[int], list[float], bool, float]]] | None"),
+        "What is certain of the root and its edges; None where no more is than at first.");
   m.def("edges", [](BoundSearch& s, NodeId id) { return reporting(s, [&] { return edges(s, id); }); }, nb::arg("search"), nb::arg("node"),
         nb::sig("def edges(search: Search, node: int) -> list[tuple[list[int], int, int | None, list[float], float]]"),
         "[(actions, visits, child, value, probability)] in creation order.");

@@ -143,6 +143,7 @@ void bind_search(nb::module_& m) {
       .def_prop_ro("nodes", [](const BoundSearch& s) { return idle(s).graph().size(); })
       .def_prop_ro("bytes", [](const BoundSearch& s) { return idle(s).bytes(); })
       .def_prop_ro("over", [](const BoundSearch& s) { return idle(s).over(); })
+      .def_prop_ro("solved", [](const BoundSearch& s) { return idle(s).solved(); }, "Whether the root's exact value is known.")
       .def_prop_ro("ready", [](const BoundSearch& s) { return idle(s).root_ready(); })
       .def_prop_ro("root_visits", [](const BoundSearch& s) { return idle(s).root_visits(); })
       .def_prop_ro("evaluation_seed", [](const BoundSearch& s) { return s.search->draws().evaluation(); })

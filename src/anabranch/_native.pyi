@@ -76,6 +76,8 @@ class Config:
 
     def set_refresh(self, refresh: str, sweep_every: int) -> None: ...
 
+    def set_proofs(self, mode: str, returns: tuple[float, float], also: tuple[float, float], width: float, apart: float) -> None: ...
+
     @property
     def best(self) -> bool: ...
 
@@ -210,6 +212,10 @@ class Search:
     def over(self) -> bool: ...
 
     @property
+    def solved(self) -> bool:
+        """Whether the root's exact value is known."""
+
+    @property
     def ready(self) -> bool: ...
 
     @property
@@ -337,14 +343,19 @@ def summary(search: Search) -> tuple[numpy.typing.NDArray[numpy.float64], numpy.
     (policy, prior, q, policy to learn from) and visits by player and action, the root's value, the principal variation, how many nodes, whether it is chance, what a Gumbel search ended with.
     """
 
-def node(search: Search, node: int) -> tuple[str, int, list[float], list[float], bool]:
+def node(search: Search, node: int) -> tuple[str, int, list[float], list[float], bool, list[float], bool]:
     """
-    Kind, visits, value and evaluation of a node, and whether its outcomes were enumerated.
+    Kind, visits, value and evaluation of a node, whether its outcomes were enumerated, intervals (low and high of every player; none where proofs are off), whether it is proven.
     """
 
 def chance_counts(search: Search) -> list[tuple[int, int, int, int, int, int]]:
     """
     [(outcomes, nodes, enumerated, visits, stored, frozen)] of the chance nodes.
+    """
+
+def root_proof(search: Search) -> tuple[bool, float, list[float], list[float], float, list[tuple[list[int], list[float], bool, float]]] | None:
+    """
+    What is certain of the root and its edges; None where no more is than at first.
     """
 
 def edges(search: Search, node: int) -> list[tuple[list[int], int, int | None, list[float], float]]:

@@ -50,6 +50,13 @@ def compare_graphs(graph: Any, expected: ReferenceGraph) -> bool:
     means = np.array([node.mean for node in nodes])
     assert np.abs(values - means).max() <= TOLERANCE
     exact = bool((values == means).all())
+    if "proof" in columns:
+        found = columns["proof"].reshape(len(nodes), -1)
+        proofs = [
+            [*(low for low, _ in node.intervals), *(high for _, high in node.intervals), node.distance]
+            for node in nodes
+        ]
+        assert found.tolist() == proofs, [(i, a, b) for i, (a, b) in enumerate(zip(found.tolist(), proofs)) if a != b]
     for number, node in enumerate(nodes):
         rows = _native.edges(graph.native, number)
         assert len(rows) == len(node.edges), f"node {number}"
@@ -98,6 +105,13 @@ def compare_results(result: ab.Result, expected: ab.Result) -> None:
     assert result.visits.tolist() == expected.visits.tolist()
     for name in ("policy", "q", "prior", "value", "target"):
         np.testing.assert_allclose(getattr(result, name), getattr(expected, name), rtol=0, atol=TOLERANCE, err_msg=name)
+    assert result.proven == expected.proven and (result.proof is None) == (expected.proof is None)
+    if result.proof is not None and expected.proof is not None:
+        for ours, theirs in zip(
+            [result.proof, *result.proof.edges], [expected.proof, *expected.proof.edges], strict=True
+        ):
+            assert ours.interval.tolist() == theirs.interval.tolist()
+            assert (ours.proven, ours.distance) == (theirs.proven, theirs.distance)
     assert result.line == expected.line
     assert (result.nodes, result.simulations, result.action) == (
         expected.nodes,

@@ -108,6 +108,7 @@ GAMES: Mapping[str, Sequence[Any]] = {
     "discount": [1.0, 1.0, 0.9, 0.5],
     "rewards_along": [True, True, True, True, False],
     "merge": [*[True] * 9, False],
+    "zero_sum": [True, True, False],
 }
 SETTINGS: Mapping[str, Sequence[Any]] = {
     "chance": [*CHANCES, *ENUMERATED, *ENUMERATED, *ENUMERATED],
@@ -121,6 +122,7 @@ SETTINGS: Mapping[str, Sequence[Any]] = {
     "refresh": ["path", "path", "path", "parents", "ancestors", "sweep"],
     "sweep_every": [1, 5, 20, None],
     "backup": ["auto", "mean", "best"],
+    "proofs": ["on", "on", "off"],
 }
 RUNS = ["compiled", "compiled", "compiled", "interpreted", "objects"]  # how the rules run
 
@@ -148,6 +150,7 @@ def drawn_game(seed: int, **others: Any) -> Any:
     options = {name: one_of(values, dice_of(seed, name)) for name, values in GAMES.items()} | others
     if options["loops"] and options["rewards_along"] and options["discount"] == 1.0:
         options["discount"] = 0.9  # loops would pay without end
+    options["zero_sum"] &= options["players"] == 2
     together = 0.3 if options["players"] > 1 else 0.0
     game = RandomGame(seed=seed, layers=5, width=4, simultaneous=together, **options)
     run = one_of(RUNS, dice_of(seed, "run"))
@@ -206,6 +209,7 @@ class TableOfObjects(ab.ObjectGame):
         self.players, self.actions, self.outcomes = game.players, game.actions, game.outcomes
         self.returns, self.rewards_along = game.returns, game.rewards_along
         self.discount, self.cycles, self.table = game.discount, game.cycles, game.table
+        self.zero_sum = game.zero_sum
 
     def setup(self, random: ab.Random) -> Any:
         return self.table["root"]

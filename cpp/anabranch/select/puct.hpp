@@ -36,7 +36,7 @@ class Puct {
   template <std::size_t P>
   std::uint32_t choose_jointly(NodeId id, const Node& node, std::uint32_t& place) {
     const Table& table = c.graph.table_of(node);
-    if (plain_ && table.few && selector_.weights == Weights::d && !node.is(kMarked | kRuled))
+    if (plain_ && table.few && selector_.weights == Weights::d && !node.is(kMarked | kRuled | kTight))
       return choose_as_pair<P>(id, node, table, place);
     return scored_.choose_jointly<P>(*this, id, node, place);
   }
@@ -67,7 +67,8 @@ class Puct {
     std::uint32_t best = 0;
     const Edge* edge = &g.edge<P>(node.edges);
     for (std::uint32_t e = 0; e < count; ++e, edge = further(edge, edge_stride<P>(g))) {
-      const double score = scaled(doubles_of(edge)[mover]) + bonus / (1.0 + static_cast<double>(static_cast<std::int32_t>(edge->visits)));
+      double score = scaled(doubles_of(edge)[mover]) + bonus / (1.0 + static_cast<double>(static_cast<std::int32_t>(edge->visits)));
+      score = edge->is(kSkip) ? -HUGE_VAL : score;
       best = score > top ? e : best;
       top = score > top ? score : top;
     }
@@ -101,7 +102,7 @@ class Puct {
       const double gain = factor * static_cast<double>(prior[move]);
       const double score = scaled(doubles_of(edge)[node.mover]) + gain / (1.0 + static_cast<double>(static_cast<std::int32_t>(edge->visits)));
       tried |= std::uint64_t{1} << move;
-      if (score < top) continue;
+      if (score < top || edge->is(kSkip)) continue;
       if (score > top || move < best) {
         top = score;
         best = move;

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "anabranch/context.hpp"
+#include "anabranch/proof.hpp"
 #include "anabranch/select/marginals.hpp"
 #include "anabranch/select/scale.hpp"
 
@@ -25,6 +26,9 @@ class Scored {
   template <std::size_t P, class Rule>
   std::uint32_t choose_alone(const Rule& rule, NodeId id, const Node& node, std::uint32_t& place) {
     marginals_.gather_alone<P>(c.graph, node, counts_marks(node));
+    passed_.assign(node.choices, 0);
+    if (proves_)
+      for (const EdgeId e : EdgeIds(node)) passed_[c.graph.edges[e].move] = c.graph.edges[e].is(kSkip);
     const std::uint32_t best = best_choice(rule, id, marginals_.seen(node.mover, 0, node.choices, priors_at(node)));
     place = marginals_.place(best);
     return best;
@@ -41,6 +45,8 @@ class Scored {
     for (std::size_t i = 0; i < table.sizes.size(); ++i) {
       if (selector_.weights != Weights::d) marginals_.gather_weighed(g, node, table, i, selector_.weights, priors);
       if (counts_marks(node)) marginals_.gather_marks(g, node, table);
+      if (node.is(kTight) && c.config.proofs == Proofs::opposed) pass_over_jointly(g, c.config, id, table, i, passed_);
+      else passed_.assign(table.sizes[i], 0);
       const Seen seen = marginals_.seen(table.players[i], table.starts[i], table.sizes[i], priors ? priors + table.starts[i] : nullptr);
       move |= best_choice(rule, id, seen) << table.shifts[i];
     }
@@ -101,10 +107,12 @@ class Scored {
     if (node.is(kRuled) && c.root.forced > 0.0) {
       for (std::size_t a = 0; a < size; ++a) {
         const double p = seen.prior ? static_cast<double>(seen.prior[a]) : equal;
-        if (tried_[a] > 0.0 && tried_[a] < std::sqrt(c.root.forced * p * total)) return static_cast<std::uint32_t>(a);
+        if (!passed_[a] && tried_[a] > 0.0 && tried_[a] < std::sqrt(c.root.forced * p * total)) return static_cast<std::uint32_t>(a);
       }
     }
     rule.add_bonuses(scores_, tried_, total, seen.prior, equal);
+    for (std::size_t a = 0; a < size; ++a)
+      if (passed_[a]) scores_[a] = -HUGE_VAL;
     std::size_t best = 0;
     for (std::size_t a = 1; a < size; ++a)
       if (scores_[a] > scores_[best]) best = a;
@@ -121,6 +129,8 @@ class Scored {
   Marginals marginals_;
   std::vector<double> tried_, scores_;
   std::vector<std::uint32_t> ties_;
+  std::vector<char> passed_;  // choices that are not worth another visit
+  const bool proves_ = c.config.proofs != Proofs::off;
 };
 
 }  // namespace anabranch

@@ -16,7 +16,7 @@ from anabranch.game.record import RecordView, cells, pack
 from anabranch.game.state import State
 from anabranch.game.words import VERB_ARGUMENTS, VERBS
 
-_OWN = ("state", "key_record", "compiled")
+_OWN = ("state", "key_record", "compiled", "zero_sum")
 
 
 class CompiledGame(Game):

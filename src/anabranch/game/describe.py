@@ -27,6 +27,7 @@ class Description:
     returns: tuple[float, float]
     discount: float
     rewards_along: bool
+    zero_sum: bool
     cycles: str | float | None
     observation: tuple[int, ...] | None
     state_bytes: int | None  # None for games of objects
@@ -39,7 +40,8 @@ class Description:
             "players": f"{self.players}, {self.kind}",
             "actions": str(self.actions) + (f", outcomes of chance {self.outcomes}" if self.outcomes else ""),
             "returns": "from {:g} to {:g}".format(*self.returns)
-            + (", rewards on the way" if self.rewards_along else ""),
+            + (", rewards on the way" if self.rewards_along else "")
+            + (", zero-sum" if self.zero_sum else ""),
             "discount": f"{self.discount:g}",
             "cycles": "none" if self.cycles is None else str(self.cycles),
             "observation": "none" if self.observation is None else " × ".join(map(str, self.observation)),
@@ -64,6 +66,7 @@ def describe(game: Game) -> Description:
         returns=(float(game.returns[0]), float(game.returns[1])),
         discount=float(game.discount),
         rewards_along=bool(game.rewards_along),
+        zero_sum=bool(game.zero_sum),
         cycles=game.cycles,
         observation=None if game.observation is None else tuple(map(int, game.observation)),
         state_bytes=game.state.itemsize if isinstance(game, CompiledGame) else None,

@@ -66,6 +66,7 @@ class Game(metaclass=GameType):
     outcomes: int = 0  # the most outcomes a chance state lists
     returns: tuple[float, float] = (-1.0, 1.0)  # the range of every player's total return
     rewards_along: bool = False  # whether rewards also come before the last step
+    zero_sum: bool = False  # whether, of two players, one gets what the other pays, at every step
     discount: float = 1.0  # γ, per decision
     greedy: int = 0  # plies of a rollout in which a win in one is taken
     observation: tuple[int, ...] | None = None  # the shape of `planes` in `observe`
@@ -101,6 +102,8 @@ class Game(metaclass=GameType):
             or not 0 <= self.greedy <= 10**6
         ):
             raise GameError(f"{self.name}: self.greedy must be a number of plies, from 0 up, found {self.greedy!r}")
+        if self.zero_sum and self.players != 2:
+            raise GameError(f"{self.name}: self.zero_sum is a promise of games for two players, found {self.players}")
         if isinstance(self.cycles, str) and self.cycles != "bootstrap":
             raise GameError(f"{self.name}: self.cycles is None, 'bootstrap' or a number, found {self.cycles!r}")
         for verb in REQUIRED:

@@ -17,6 +17,7 @@ SETTINGS = (
     "outcomes",
     "returns",
     "rewards_along",
+    "zero_sum",
     "discount",
     "observation",
     "cycles",

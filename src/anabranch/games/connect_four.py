@@ -30,6 +30,7 @@ class ConnectFour(ab.CompiledGame):
     """
 
     title = "connect_four"
+    zero_sum = True
 
     def __init__(self, rows: int = 6, columns: int = 7, line: int = 4) -> None:
         self.rows = whole("rows", rows, 1)

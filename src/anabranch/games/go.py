@@ -54,6 +54,7 @@ class Go(ab.CompiledGame):
     """
 
     title = "go"
+    zero_sum = True
 
     def __init__(
         self,

@@ -57,6 +57,7 @@ class Goofspiel(ab.CompiledGame):
         self.order, self.scheme = ORDERS[prizes], SCHEMES[rewards]
         self.total = cards * (cards + 1) // 2
         self.rewards_along = self.scheme != WIN
+        self.zero_sum = players == 2 and self.scheme != POINTS
         total = float(self.total)
         self.returns = ((-1.0, 1.0), (-total / (players - 1), total), (0.0, total))[self.scheme]
         self.observation = (2 * players + 2, cards)

@@ -63,6 +63,7 @@ class Matrix(ab.CompiledGame):
         self.lows, self.highs = self.table.min(axis=0), self.table.max(axis=0)
         self.returns = (self.rounds * float(table.min()), self.rounds * float(table.max()))
         self.rewards_along = self.rounds > 1
+        self.zero_sum = self.players == 2 and bool((self.table.astype(np.float32).sum(axis=1) == 0.0).all())
         self.observation = (1,)
         self.state = ab.record(played=np.int32)
 

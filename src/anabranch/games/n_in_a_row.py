@@ -72,6 +72,7 @@ class NInARow(ab.CompiledGame):
         self.actions = self.side * self.side
         self.placement = rewards == "placement"
         self.returns = (-1.0 if self.placement else 0.0, 1.0)
+        self.zero_sum = self.placement and self.players == 2
         self.observation = (PLANES, self.side, self.side)
         self.state = ab.record(
             board=(np.int8, self.size * self.size),  # row by row: 0 empty, else seat + 1

@@ -92,6 +92,7 @@ class OpenSpiel(ab.ObjectGame):
         self.returns = (spiel.min_utility(), spiel.max_utility())
         if not all(math.isfinite(end) for end in self.returns):
             raise UnsupportedGameError(f"{self.name} does not bound its returns: OpenSpiel says {self.returns}")
+        self.zero_sum = self.players == 2 and kind.utility == modes.Utility.ZERO_SUM
         self.rewards_along = kind.reward_model == modes.RewardModel.REWARDS
         longest = spiel.max_game_length() + spiel.max_chance_nodes_in_history()  # steps, as declared
         self.shortest_limit = min(longest, FAR)  # on rollouts: below, they could not be cut off where they should be

@@ -38,6 +38,7 @@ class OshiZumo(ab.CompiledGame):
     """
 
     title = "oshi_zumo"
+    zero_sum = True
 
     def __init__(
         self, size: int = 3, coins: int = 10, min_bid: int = 1, horizon: int | None = None, alesia: bool = False

@@ -31,6 +31,7 @@ class Othello(ab.CompiledGame):
     """
 
     title = "othello"
+    zero_sum = True
 
     def __init__(self, size: int = 8) -> None:
         if size not in (4, 6, 8):

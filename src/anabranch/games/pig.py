@@ -45,7 +45,7 @@ class Pig(ab.CompiledGame):
         self.target = whole("target", target, 1, 10_000)
         self.outcomes = whole("sides", sides, 2, 1_000)
         self.players, self.actions = whole("players", players, 2, 10), 2
-        self.cycles = "bootstrap"
+        self.cycles, self.zero_sum = "bootstrap", self.players == 2
         self.observation = (players + 2,)
         position = {"scores": (np.int16, players), "pot": np.int16, "mover": np.int8, "rolling": np.bool_}
         self.state = ab.record(turns=np.int32, rolls=np.int32, **position)

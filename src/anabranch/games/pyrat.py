@@ -126,7 +126,7 @@ class PyRat(ab.CompiledGame):
         self.costs[:, : self.raced] = turn_costs(self.moves, self.mud, self.places[: self.raced])
         most = min(count, count / 2 + 1)
         self.returns = (-most if self.difference else 0.0, most)
-        self.rewards_along = True
+        self.rewards_along, self.zero_sum = True, self.difference
         self.observation = (PLANES, maze.height, maze.width)
         self.state = ab.record(
             cheese=(np.int64, words),  # bit by bit: which are left

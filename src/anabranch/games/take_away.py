@@ -25,6 +25,7 @@ class TakeAway(ab.CompiledGame):
     """
 
     title = "take_away"
+    zero_sum = True
 
     def __init__(self, stones: int = 21, most: int = 3) -> None:
         self.stones = whole("stones", stones, 1, 2**DIGITS - 1)

@@ -24,6 +24,7 @@ class TicTacToe(ab.CompiledGame):
     """
 
     title = "tic_tac_toe"
+    zero_sum = True
     greedy = 2
 
     def __init__(self) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
+import numpy as np
+
 from anabranch.game.check.law import Finding, law
 from anabranch.game.check.subject import Position, Subject
 from anabranch.game.words import OVER
@@ -25,6 +27,15 @@ def rewards_come_when_declared(subject: Subject, position: Position) -> Iterator
             yield Finding(f"the last move pays {rewards}", at=number)
         elif any(rewards) and not subject.game.rewards_along and subject.turn(after) != OVER:
             yield Finding(f"the last move pays {rewards}, the game goes on, and self.rewards_along is False", at=number)
+
+
+@law("zero sum", applies=lambda subject: bool(subject.game.zero_sum), whole_line=True)
+def one_gets_what_the_other_pays(subject: Subject, position: Position) -> Iterator[Finding]:
+    """Where `zero_sum` is promised, the rewards of every step add up to 0, rounded to float32 as searches read them."""
+    for number, after in enumerate(position.ancestors()):
+        first, second = (float(np.float32(reward)) for reward in after.rewards)
+        if first + second != 0.0:
+            yield Finding(f"the last move pays {after.rewards}, and self.zero_sum is True", at=number)
 
 
 @law("returns", at=("over",), whole_line=True)

@@ -109,7 +109,7 @@ class Analysis:
             waves = max(1, min(GROWTH * self._slice, fitting) // self._width)
             self._slice = waves * self._width
         if self._limit is not None:  # a slice may pass with the evaluation of the root, which is no simulation
-            stuck = self._root.state.over
+            stuck = self._root.state.over or self._root.native.solved
             late = self.seconds >= self._limit
         else:  # nothing is done where the game is over, and where a root cannot count further
             stuck, late = done == 0, False

@@ -12,6 +12,7 @@ from anabranch.errors import UsageError
 from anabranch.game.game import Game
 from anabranch.game.state import State
 from anabranch.search.engine.failure import reported
+from anabranch.search.results.proof import EdgeProof, Proof, played_policy
 from anabranch.search.results.result import Result
 from anabranch.search.results.views import EdgeView, NodeView
 
@@ -82,7 +83,7 @@ class Graph:
         """Return a node by its number."""
         if not isinstance(number, (int, np.integer)) or not 0 <= number < len(self):
             raise UsageError(f"there is no node {number!r}; the graph has {len(self)}, numbered from 0")
-        kind, visits, value, evaluation, exact = _native.node(self.native, number)
+        kind, visits, value, evaluation, exact, intervals, proven = _native.node(self.native, number)
         edges = [
             EdgeView(row[0][0] if len(row[0]) == 1 else tuple(row[0]), row[1], np.array(row[3]), row[2], row[4])
             for row in self._edges(number)
@@ -96,6 +97,8 @@ class Graph:
             edges=edges,
             evaluation=tuple(evaluation),
             exact=exact,
+            interval=np.array(intervals).reshape(-1, 2) if intervals else None,
+            proven=proven,
         )
 
     def _edges(self, number: int) -> list[tuple[list[int], int, int | None, list[float], float]]:
@@ -185,13 +188,15 @@ class Graph:
         """Read a result off the root; `config` are the settings it was searched with, `full` whether no cap cut it."""
         found = reported(self._root, _native.summary, self.native)
         (chances, prior, q, target), visits, value, line, nodes, rolled, chosen = found
+        proof = None if config is None or config.proofs == "off" else self._proof()
+        played = chances if proof is None else played_policy(chances, visits, q, self._root, proof)
         fan = []
         if rolled:
             fan = [(int(e.action), e.probability, e.visits, e.value) for e in self.node(0).edges]  # type: ignore[arg-type]
             fan.sort(key=lambda row: row[0])
         return Result.made(
             state=self._root,
-            policy=chances,
+            policy=played,
             visits=visits,
             q=q,
             prior=prior,
@@ -206,4 +211,21 @@ class Graph:
             pruned=target,
             full=full,
             chosen=tuple(chosen[chosen >= 0].tolist()) or None,
+            proof=proof,
+            searched=chances,
         )
+
+    def _proof(self) -> Proof | None:
+        """Return what is certain of the root; None where no more is than at first."""
+        told = reported(self._root, _native.root_proof, self.native)
+        if told is None:
+            return None
+        proven, distance, interval, first, width, rows = told
+        edges = [
+            EdgeProof(
+                actions[0] if len(actions) == 1 else tuple(actions), np.array(ends).reshape(-1, 2), done, int(steps)
+            )
+            for actions, ends, done, steps in rows
+        ]
+        ends, begun = (np.array(each).reshape(-1, 2) for each in (interval, first))
+        return Proof(ends, proven, int(distance), begun, edges, width)

@@ -9,6 +9,7 @@ from anabranch.evaluate.native import Hashing, Heuristic, Rollout, Uniform
 from anabranch.game.compiled import CompiledGame
 from anabranch.game.game import Game
 from anabranch.game.objects import ObjectGame
+from anabranch.search.maths.proofs import terms_of
 from anabranch.search.settings.config import (
     Exp3,
     Gumbel,
@@ -68,6 +69,9 @@ def native_config(config: SearchConfig, game: Game, hash_bits: int = 64) -> Any:
     )
     made.set_waves(width=config.width, depth=config.depth, virtual_loss=config.virtual_loss.mode)
     made.set_refresh(config.refresh, config.sweep_every or 0)
+    if config.proofs != "off":
+        terms = terms_of(game)
+        made.set_proofs(terms.mode, returns=terms.returns, also=terms.also, width=terms.width, apart=terms.apart)
     made.best = config.backup == "best"
     made.merge = config.transposition.merge
     made.stop = config.transposition.on_visit == "stop"

@@ -125,11 +125,14 @@ def forced_visits(prior: float, total: float, k: float) -> float:
     return math.sqrt(k * prior * total)
 
 
-def first_forced(prior: Floats, visits: Sequence[int], k: float) -> int | None:
-    """Return the first choice that was tried and has fewer visits than are forced, those in flight counted."""
+def first_forced(prior: Floats, visits: Sequence[int], k: float, passed: Sequence[bool]) -> int | None:
+    """Return the first choice that was tried and has fewer visits than are forced, those in flight counted.
+
+    Choices that are passed over are not forced.
+    """
     total = sum(visits)
-    for choice, (n, p) in enumerate(zip(visits, prior, strict=True)):
-        if 0 < n < forced_visits(p, total, k):
+    for choice, (n, p, skip) in enumerate(zip(visits, prior, passed, strict=True)):
+        if 0 < n < forced_visits(p, total, k) and not skip:
             return choice
     return None
 

@@ -9,6 +9,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
 from anabranch.errors import GameError, UsageError
 from anabranch.game.game import Game
@@ -45,6 +46,7 @@ class Edge:
         "repeats",
         "repetition",
         "reward",
+        "skip",
         "visits",
     )
 
@@ -59,6 +61,7 @@ class Edge:
         self.frozen: Values | None = None  # r + d·U, until a visit to a known child is backed up
         self.repeats = 0  # C(e): visits ended by a repetition worth `repetition`
         self.repetition = repetition
+        self.skip = False  # nothing to learn behind it: its child is proven, or another choice certainly better
 
     def count(self) -> None:
         """Count a visit that is backed up; one that leads to a known child ends what was frozen before that child."""
@@ -86,22 +89,27 @@ class Node:
         "choices",
         "completed",
         "current",
+        "distance",
         "edges",
         "evaluation",
         "exact",
         "ids",
+        "intervals",
         "key",
         "kind",
+        "limits",
         "mean",
         "outcomes",
         "parents",
         "passing",
         "pending",
         "priors",
+        "proven",
         "regrets",
         "solved_at",
         "state",
         "sums",
+        "tight",
     )
 
     def __init__(self, state: State, key: int) -> None:
@@ -125,6 +133,12 @@ class Node:
         self.mean: Values = [0.0] * state.game.players  # Q
         self.completed = 0  # visits of a chance node
         self.exact = False
+        # Proofs (proofs.py): what is certain of the values, at first and now; empty where proofs are off.
+        self.limits: list[tuple[float, float]] = []
+        self.intervals: list[tuple[float, float]] = []
+        self.tight = False  # whether more is certain than at first
+        self.proven = False  # whether the intervals are points
+        self.distance = 0  # proven: steps to the end
         # What averaging selectors keep, one list per acting player: R or G, S, and the strategy last solved.
         self.regrets = [[0.0] * len(ids) for ids in self.choices]
         self.sums = [[0.0] * len(ids) for ids in self.choices]
@@ -154,6 +168,25 @@ class Node:
     def edges_in_flight(self) -> int:
         """Σ v(e)."""
         return sum(edge.in_flight for edge in self.edges.values())
+
+    def seen_intervals(self) -> npt.NDArray[np.float64]:
+        """Return what is certain of every player's value [P, 2]; where players are opposed, player 0's turned round."""
+        players = self.state.game.players
+        if len(self.intervals) == players:
+            return np.array(self.intervals)
+        low, high = self.intervals[0]
+        return np.array([(low, high), (0.0 - high, 0.0 - low)])
+
+    def remember_proof(self) -> tuple[Any, ...]:
+        """Return what reconsidering may change, for `restore_proof`."""
+        skipped = [(edge, edge.skip) for edge in self.edges.values()]
+        return self.intervals, self.tight, self.proven, self.distance, skipped
+
+    def restore_proof(self, known: tuple[Any, ...]) -> None:
+        """Bring back what `remember_proof` returned."""
+        self.intervals, self.tight, self.proven, self.distance, skipped = known
+        for edge, skip in skipped:
+            edge.skip = skip
 
     def remember(self) -> tuple[Any, ...]:
         """Return what a backup may change beside the value, for `restore`; marks in flight may be another wave's."""
@@ -243,8 +276,12 @@ class ReferenceGraph:
             for edge in node.edges.values()
         ]
         evaluated = [0.0] * self.game.players if node.evaluation is None else node.evaluation.values
-        mean = np.array(node.mean)
-        return NodeView(number, node.kind.value, node.state, node.visits, mean, edges, tuple(evaluated), node.exact)
+        return NodeView(
+            *(number, node.kind.value, node.state, node.visits, np.array(node.mean), edges, tuple(evaluated)),
+            exact=node.exact,
+            interval=node.seen_intervals() if node.intervals else None,
+            proven=node.proven,
+        )
 
     @property
     def limited(self) -> bool:

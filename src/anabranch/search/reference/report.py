@@ -11,9 +11,11 @@ import numpy as np
 from anabranch.game.state import State
 from anabranch.search.maths.principal_variation import principal_variation
 from anabranch.search.reference.nodes import Edge, Kind, Node
+from anabranch.search.reference.proofs import Proofs
 from anabranch.search.reference.select.marginals import marginals
 from anabranch.search.reference.select.selector import priors_in_use
 from anabranch.search.reference.walk import Walker
+from anabranch.search.results.proof import EdgeProof, Proof, played_policy
 from anabranch.search.results.result import Floats, Result, used
 from anabranch.search.settings.config import SearchConfig
 
@@ -51,9 +53,10 @@ def read_result(searched: Searched, simulations: int, seconds: float) -> Result:
         visits[seat, ids] = seen.visits
         q[seat, ids] = [value if n > 0 else np.nan for value, n in zip(seen.values, seen.visits, strict=True)]
     fan = [_outcome(root, edge, game.players) for edge in root.edges.values()] if root.kind is Kind.CHANCE else []
+    proof = read_proof(root, walker.proofs)
     return Result(
         state=searched.state,
-        policy=chances,
+        policy=chances if proof is None else played_policy(chances, visits, q, searched.state, proof),
         visits=visits,
         q=q,
         prior=prior,
@@ -67,7 +70,24 @@ def read_result(searched: Searched, simulations: int, seconds: float) -> Result:
         config=used(searched.config, searched.explores),
         full=searched.explores,
         chosen=tuple(chosen) or None,
+        proof=proof,
+        searched=chances,
     )
+
+
+def read_proof(root: Node, proofs: Proofs) -> Proof | None:
+    """Return what is certain of a root; None where no more is than at first."""
+    if not proofs.on or root.kind is Kind.OVER or not (root.tight or any(edge.skip for edge in root.edges.values())):
+        return None
+    players = range(root.state.game.players)
+    edges = []
+    for edge in root.edges.values():
+        if proofs.knows(root, edge) and edge.child is not None:
+            kept = [proofs.of_edge(edge, player) for player in range(proofs.terms.kept)]
+            interval = np.array([proofs.seen_by(kept, player) for player in players])
+            edges.append(EdgeProof(root.action_of(edge.move), interval, edge.child.proven, edge.child.distance))
+    first = np.array([proofs.seen_by(root.limits, player) for player in players])
+    return Proof(root.seen_intervals(), root.proven, root.distance, first, edges, proofs.terms.width)
 
 
 def _outcome(node: Node, edge: Edge, players: int) -> tuple[int, float, int, Floats]:

@@ -100,10 +100,17 @@ class Reference:
         try:
             self._prepare(waves, 0 if goal is None else max(0, goal - before))
             while self.root.kind is not Kind.OVER:
+                solved = self.root.proven and self.root.visits > 0
                 late = seconds is not None and time.perf_counter() - started >= seconds
                 flying = sum(len(wave.paths) for wave in waves)
                 left = self.config.width if goal is None else goal - self.root_visits - flying
-                if left > 0 and not late and len(waves) < self.config.depth and all(wave.complete for wave in waves):
+                if (
+                    left > 0
+                    and not late
+                    and not solved
+                    and len(waves) < self.config.depth
+                    and all(wave.complete for wave in waves)
+                ):
                     waves.append(Wave())
                     self._select(waves[-1], min(self.config.width, left))
                 elif waves:
@@ -191,6 +198,7 @@ class Reference:
         priors = [prior_of(node, index, evaluation) for index in range(len(node.acting))]
         self.walker.wave.on_failure(undo)
         node.priors, node.evaluation, node.mean = priors, evaluation, list(evaluation.values)
+        self.walker.proofs.clip(node)
         node.pending = False
 
     # Between moves

@@ -17,6 +17,7 @@ from anabranch.search.maths import formulas
 from anabranch.search.maths.draws import Draws, Purpose
 from anabranch.search.maths.root_rule import RootRule
 from anabranch.search.reference.nodes import Edge, Kind, Move, Node, ReferenceGraph, Values
+from anabranch.search.reference.proofs import Proofs, open_point
 from anabranch.search.reference.select import selectors
 from anabranch.search.reference.select.selector import Selector
 from anabranch.search.reference.select.visits import best_values
@@ -35,7 +36,10 @@ class Walker:
     def __init__(self, game: Game, config: SearchConfig, draws: Draws) -> None:
         self.game, self.rules, self.config, self.draws = game, game.rules, config, draws
         self.graph = ReferenceGraph(game, keeps_parents=config.refresh in ("parents", "ancestors"))
-        self.alone, self.together = selectors(config, self.graph)  # where one player acts, where several do
+        self.proofs = Proofs(game, config.proofs == "on")
+        self.alone, self.together = selectors(
+            config, self.graph, self.proofs
+        )  # where one player acts, where several do
         self.rule = RootRule()  # of the root
         self.wave = Wave()  # the one at work
 
@@ -77,14 +81,16 @@ class Walker:
                 steps.append(Step(node, [edge], chances))
             child = edge.child
             repeats = child is not None and child in above
-            if child is not None and not repeats and node.kind is Kind.DECISION and self._stops(node, edge, child):
+            closed = child is not None and not repeats and child.proven and child.visits > 0
+            goes_on = child is not None and not repeats and not closed
+            if goes_on and child is not None and node.kind is Kind.DECISION and self._stops(node, edge, child):
                 refreshed = child
             self._mark(node, [edge])
             if repeats:
                 self._repeat(steps, edge, repeated)
             loops = self.game.cycles == "bootstrap" and outermost and child is not self.graph.nodes[0]
             ends = repeats and not (loops and len(steps) < LOOPS)
-            if child is None or ends or refreshed is not None:
+            if child is None or ends or closed or refreshed is not None:
                 break
             node = child
         yield Pause.BACK if outermost else Pause.ANSWERS
@@ -116,8 +122,9 @@ class Walker:
         nodes that can reach one of the path or its leaf, these included.
         """
         leaves, walked = leaves_of(steps), [step.node for step in steps]
+        learnt = False  # whether more is certain of the node below
         if refreshed is not None:
-            self._refresh_beside([refreshed])
+            learnt = self._refresh_beside([refreshed])
         for leaf in leaves:
             self._refresh_parents(leaf, walked[-1])
         for step in steps:
@@ -133,6 +140,7 @@ class Walker:
                 node.completed += 1
             else:
                 self.selector_at(node).learn(node, edges[0], chances)
+            learnt = (learnt or self.proofs.teaches(node, edges)) and self.proofs.reconsider(node)
             self.refresh(node)
             self._refresh_parents(node, walked[number - 1] if number > 0 else None)
         if self.config.refresh == "ancestors":
@@ -143,20 +151,28 @@ class Walker:
         if self.config.refresh == "parents":
             self._refresh_beside(parent for parent in node.parents if parent is not following)
 
-    def _refresh_beside(self, nodes: Iterable[Node]) -> None:
-        """Refresh nodes whether or not a visit walked them: none is counted and nothing is learnt."""
+    def _refresh_beside(self, nodes: Iterable[Node]) -> bool:
+        """Refresh nodes whether or not a visit walked them: none is counted and no selector learns.
+
+        Return whether more is certain of any of them.
+        """
+        learnt = False
         for node in nodes:
             if node.visits > 0:  # else opened by another path of the wave and not backed up yet
                 self._remember_value(node)
+                learnt |= self.proofs.reconsider(node)
                 self.refresh(node)
+        return learnt
 
     def _remember_value(self, node: Node) -> None:
         """Remember what a refresh changes: the node's value, and the range of values."""
         graph = self.graph
         mean, low, high = node.mean, list(graph.low), list(graph.high)
+        proof = node.remember_proof()
 
         def undo() -> None:
             node.mean, graph.low, graph.high = mean, low, high
+            node.restore_proof(proof)
 
         self.wave.on_failure(undo)
 
@@ -172,6 +188,7 @@ class Walker:
         if node.kind is Kind.DECISION and node.evaluation is not None:
             best = self.config.backup == "best" and len(node.acting) == 1
             node.mean = best_values(node) if best else self.selector_at(node).value(node)
+            self.proofs.clip(node)
             for edge in node.edges.values():
                 if edge.visits > 0:
                     for player in players:
@@ -179,6 +196,7 @@ class Walker:
                         self.graph.high[player] = max(self.graph.high[player], edge.value(player))
         elif node.kind is Kind.CHANCE and node.completed > 0:
             node.mean = [chance_value(node, player) for player in players]
+            self.proofs.clip(node)
 
     # Decisions
 
@@ -263,7 +281,9 @@ class Walker:
         else:
             offset = self.draws.offset(node.key) if chance.offset is None else chance.offset
             point = formulas.spread_point(offset, number)
-        return formulas.first_above(point, [p for _, p in node.outcomes])
+        chances = [p for _, p in node.outcomes]
+        skipped = [(edge := node.edges.get((index,))) is not None and edge.skip for index in range(len(chances))]
+        return formulas.first_above(*open_point(point, chances, skipped))
 
     def _outcome(self, node: Node, index: int, number: int | None) -> Edge:
         """Return the edge of an outcome, with a child if widening allows one at the `number`-th draw, else frozen."""
@@ -320,6 +340,7 @@ class Walker:
         node, most = Node(state, key), self.together.most_acting
         if most is not None and len(node.acting) > most:
             raise UsageError(too_many_players(self.game, self.config.simultaneous, most, len(node.acting), state))
+        self.proofs.begin(node)
         self.graph.nodes.append(node)
         self.wave.on_failure(self.graph.nodes.pop)
         if self.config.transposition.merge and not self._private(state.data):
@@ -391,11 +412,24 @@ def freeze(edge: Edge, collected: Values, worth: Iterable[float]) -> None:
 
 
 def chance_value(node: Node, player: int) -> float:
-    """Return Q of a chance node: Σ p·q over all outcomes where enumerated, else the mean of what was drawn."""
+    """Return Q of a chance node: Σ p·q over all outcomes where enumerated, else the mean of what was drawn.
+
+    Drawn outcomes that are proven, and not drawn any more, count by their chances: Σ_C p·q + (1 − Σ_C p)·(mean of the
+    draws of others).
+    """
     if node.exact:
         return formulas.total_of(edge.chance * edge.value(player) for edge in node.edges.values())
     drawn = [edge for edge in node.edges.values() if edge.visits > 0]
-    return formulas.total_of(edge.visits * edge.value(player) for edge in drawn) / node.edge_visits
+    proven, others = [edge for edge in drawn if edge.skip], [edge for edge in drawn if not edge.skip]
+    mass = formulas.total_of(edge.chance for edge in proven)
+    if mass <= 0.0:
+        return formulas.total_of(edge.visits * edge.value(player) for edge in drawn) / node.edge_visits
+    certain = formulas.total_of(edge.chance * edge.value(player) for edge in proven)
+    visits = sum(edge.visits for edge in others)
+    if visits == 0:
+        return certain / mass
+    mean = formulas.total_of(edge.visits * edge.value(player) for edge in others) / visits
+    return certain + (1.0 - mass) * mean
 
 
 def _describe(node: Node, edge: Edge) -> str:

@@ -18,6 +18,7 @@ from anabranch.search.engine.graph import Graph
 from anabranch.search.maths import formulas, policies
 from anabranch.search.maths.scale import value_scale
 from anabranch.search.results.moments import root_variances
+from anabranch.search.results.proof import settled
 from anabranch.search.results.result import Result
 from anabranch.search.settings.config import Puct, SearchConfig, SimultaneousSelector
 
@@ -70,12 +71,16 @@ def move_policy(
 ) -> Floats:
     """Return the policy of a player over action ids under a rule; `config` replaces the settings of the search."""
     rule = move_rule(rule)
+    acting = _check_acting(result, seat)
     if isinstance(rule, LowerBound):
-        return lcb_policy(result, seat, rule)
-    if isinstance(rule, Regularised):
-        return regularised_policy(result, seat, config)
-    _check_acting(result, seat)
-    return _reported(result, seat)
+        found = lcb_policy(result, seat, rule)
+    elif isinstance(rule, Regularised):
+        found = regularised_policy(result, seat, config)
+    else:
+        return _reported(result, seat)
+    if result.proof is None or len(acting) > 1:
+        return _reported(result, seat) if result.proven else found
+    return settled(found, result.visits[seat], result.q[seat], seat, result.proof)
 
 
 # Lower confidence bounds

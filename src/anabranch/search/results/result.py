@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from anabranch.game.state import State
+from anabranch.search.results.proof import Proof
 from anabranch.search.results.views import Action
 from anabranch.search.settings.config import Puct, SearchConfig
 
@@ -40,6 +41,8 @@ class Result:
     config: SearchConfig | None = field(default=None, repr=False)  # of this search: without exploration if it had none
     pruned: Floats | None = field(default=None, repr=False)  # `target`, where the engine has it at hand
     chosen: tuple[int, ...] | None = field(default=None, repr=False)  # by acting player: what Gumbel's run ended with
+    proof: Proof | None = field(default=None, repr=False)  # what is certain; None: no more than before the search
+    searched: Floats | None = field(default=None, repr=False)  # `policy` before what is certain was taken into account
     full: bool = True  # False where `SearchConfig.cap` made it a fast search, which only plays on
 
     @classmethod
@@ -65,13 +68,14 @@ class Result:
     def target(self) -> Floats:
         """The policy to learn from, `[P, A]`: where playouts were forced, without those that only were.
 
-        It is the policy where none were, and where a selector keeps an average strategy or has no priors to force by.
+        What is proven does not enter it: `proof` says which part of the result is. It is the policy of the search where
+        none were forced, and where a selector keeps an average strategy or has no priors to force by.
         """
         from anabranch.search.results.move_rules import pruned_policy
 
         if self.pruned is not None:
             return self.pruned.copy()
-        found, turn = self.policy.copy(), self.state.turn
+        found, turn = (self.policy if self.searched is None else self.searched).copy(), self.state.turn
         if self.config is None or self.config.forced is None or isinstance(turn, int):
             return found
         alone = len(turn) == 1 or self.config.simultaneous is None
@@ -79,6 +83,11 @@ class Result:
             for seat in turn:
                 found[seat] = pruned_policy(self, seat, self.config.forced, self.config)
         return found
+
+    @property
+    def proven(self) -> bool:
+        """Whether the exact value of the state is known: then the search ended there, and `action` is a best one."""
+        return self.proof is not None and self.proof.proven
 
     @property
     def exploitability(self) -> float | None:
@@ -152,8 +161,24 @@ class Result:
             "seconds": self.seconds,
             "full": self.full,
             "chance": None if getattr(self.graph, "moved_on", False) else self.chance.facts(),
+            "proven": self.proven,
+            "certain": self._certain(),
         }
         return json.dumps(facts)
+
+    def _certain(self) -> dict[str, Any] | None:
+        """Return what is certain, for JSON: intervals per player, null where an end is not known."""
+
+        def ends(interval: Floats) -> list[list[float | None]]:
+            return [[float(end) if math.isfinite(end) else None for end in pair] for pair in interval]
+
+        if self.proof is None:
+            return None
+        edges = [
+            {"action": edge.action, "interval": ends(edge.interval), "proven": edge.proven, "distance": edge.distance}
+            for edge in self.proof.edges
+        ]
+        return {"interval": ends(self.proof.interval), "distance": self.proof.distance, "edges": edges}
 
     def picture(self) -> Picture:
         """Draw the result: the board, and the table of choices, joint choices or outcomes beside it."""

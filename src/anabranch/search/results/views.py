@@ -36,6 +36,8 @@ class NodeView:
     edges: list[EdgeView]
     evaluation: tuple[float, ...]  # what the evaluator said it is worth; 0 where nobody was asked
     exact: bool = False  # of chance: whether all outcomes were enumerated, so that its value is their expectation
+    interval: npt.NDArray[np.float64] | None = None  # [P, 2]: what is certain of the exact values; None: proofs are off
+    proven: bool = False  # whether these are points
 
 
 class ReadableGraph(Protocol):

@@ -18,6 +18,7 @@ Weights: TypeAlias = Literal["D", "A", "B", "C"]
 ValueKind: TypeAlias = Literal["strategy", "visits"]
 Backup: TypeAlias = Literal["auto", "mean", "best"]
 Refresh: TypeAlias = Literal["auto", "path", "parents", "ancestors", "sweep"]
+Proofs: TypeAlias = Literal["auto", "on", "off"]
 
 
 WITH_PRIORS, WITHOUT_PRIORS = 1.25, 2.5  # c_init: AlphaZero's, and what wins with rollouts (docs/options.md)
@@ -397,6 +398,11 @@ class SearchConfig:
     sweep_every: Annotated[
         int | None, "visits of the root between two sweeps; None: as many as there are nodes, by powers of two"
     ] = None
+    proofs: Annotated[
+        Proofs,
+        "whether the search keeps what is certain: bounds on values, which end lines that are settled and, once the "
+        "root is, the search; auto: on",
+    ] = "off"
     noise: Annotated[RootNoise | None, "noise on the root's priors; None: none"] = None
     forced: Annotated[ForcedPlayouts | None, "visits every choice of the root gets; None: none"] = None
     cap: Annotated[PlayoutCap | None, "which moves get a full search, where a run is given no budget"] = None

@@ -23,6 +23,7 @@ def resolved(config: SearchConfig, game: Game, evaluator: Any) -> SearchConfig:
         simultaneous=_selector(config.simultaneous, game, evaluator),
         backup=_by_cycles(config.backup, game, "best", "mean"),
         refresh=_by_cycles(config.refresh, game, "sweep", "path"),
+        proofs="on" if config.proofs == "auto" else config.proofs,
     )
     return config if made == config else made
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from anabranch.search.reference.nodes import ReferenceGraph
+from anabranch.search.reference.proofs import Proofs
 from anabranch.search.reference.select.exp3 import Exp3Selector
 from anabranch.search.reference.select.gumbel import GumbelSelector
 from anabranch.search.reference.select.matrix import MatrixSelector
@@ -21,17 +22,17 @@ from anabranch.search.settings.config import (
 )
 
 
-def selectors(config: SearchConfig, graph: ReferenceGraph) -> tuple[Selector, Selector]:
+def selectors(config: SearchConfig, graph: ReferenceGraph, proofs: Proofs) -> tuple[Selector, Selector]:
     """Return who is in charge where one player acts, and who where several do."""
-    alone = _selector(config.selector, config, graph)
-    return alone, alone if config.simultaneous is None else _selector(config.simultaneous, config, graph)
+    alone = _selector(config.selector, config, graph, proofs)
+    return alone, alone if config.simultaneous is None else _selector(config.simultaneous, config, graph, proofs)
 
 
-def _selector(settings: SimultaneousSelector, config: SearchConfig, graph: ReferenceGraph) -> Selector:
+def _selector(settings: SimultaneousSelector, config: SearchConfig, graph: ReferenceGraph, proofs: Proofs) -> Selector:
     if isinstance(settings, Puct):
-        return PuctSelector(settings, config.virtual_loss, graph)
+        return PuctSelector(settings, config.virtual_loss, graph, proofs)
     if isinstance(settings, Ucb1):
-        return Ucb1Selector(settings, config.virtual_loss, graph)
+        return Ucb1Selector(settings, config.virtual_loss, graph, proofs)
     if isinstance(settings, Gumbel):
         return GumbelSelector(settings, config.virtual_loss, graph)
     if isinstance(settings, RegretMatching):

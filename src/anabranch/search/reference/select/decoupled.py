@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
@@ -10,6 +11,7 @@ from anabranch.search.maths.draws import Draws, Purpose
 from anabranch.search.maths.root_rule import RootRule
 from anabranch.search.maths.scale import value_scale
 from anabranch.search.reference.nodes import Node, ReferenceGraph
+from anabranch.search.reference.proofs import Proofs
 from anabranch.search.reference.select.marginals import marginals
 from anabranch.search.reference.select.selector import Choice, priors_in_use
 from anabranch.search.settings.config import Puct, Ucb1, VirtualLoss
@@ -30,8 +32,11 @@ Scores = Callable[[Seen], list[float]]
 class Decoupled:
     """Lets every acting player choose for itself; `scores` tells one rule from another."""
 
-    def __init__(self, settings: Puct | Ucb1, virtual_loss: VirtualLoss, graph: ReferenceGraph, scores: Scores) -> None:
-        self.settings, self.virtual_loss, self.graph, self.scores = settings, virtual_loss, graph, scores
+    def __init__(
+        self, settings: Puct | Ucb1, virtual_loss: VirtualLoss, graph: ReferenceGraph, proofs: Proofs, scores: Scores
+    ) -> None:
+        self.settings, self.virtual_loss, self.graph, self.proofs = settings, virtual_loss, graph, proofs
+        self.scores = scores
 
     def choose(self, node: Node, draws: Draws, rule: RootRule | None) -> Choice:
         """Return the best choice of every acting player, or one that the root must visit first."""
@@ -39,10 +44,11 @@ class Decoupled:
 
     def _best(self, node: Node, index: int, draws: Draws, rule: RootRule | None) -> int:
         seen = self._seen(node, index, rule)
-        forced = None if rule is None else formulas.first_forced(seen.prior, seen.tried, rule.forced)
+        passed = self.proofs.passed(node, index)
+        forced = None if rule is None else formulas.first_forced(seen.prior, seen.tried, rule.forced, passed)
         if forced is not None:
             return forced
-        scores = self.scores(seen)
+        scores = [-math.inf if skip else score for score, skip in zip(self.scores(seen), passed, strict=True)]
         if self.settings.ties == "first":
             return formulas.argmax(scores)
         top = max(scores)

@@ -6,6 +6,7 @@ from anabranch.search.maths import formulas
 from anabranch.search.maths.draws import Draws
 from anabranch.search.maths.root_rule import RootRule
 from anabranch.search.reference.nodes import Edge, Node, ReferenceGraph, Values
+from anabranch.search.reference.proofs import Proofs
 from anabranch.search.reference.select.decoupled import Decoupled, Seen
 from anabranch.search.reference.select.selector import Choice, Unplanned
 from anabranch.search.reference.select.visits import visit_policy, visit_values
@@ -17,9 +18,9 @@ class PuctSelector(Unplanned):
 
     most_acting = None
 
-    def __init__(self, settings: Puct, virtual_loss: VirtualLoss, graph: ReferenceGraph) -> None:
+    def __init__(self, settings: Puct, virtual_loss: VirtualLoss, graph: ReferenceGraph, proofs: Proofs) -> None:
         self.settings = settings
-        self._players = Decoupled(settings, virtual_loss, graph, self._scores)
+        self._players = Decoupled(settings, virtual_loss, graph, proofs, self._scores)
 
     def _scores(self, seen: Seen) -> list[float]:
         rule = self.settings

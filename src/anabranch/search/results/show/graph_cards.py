@@ -116,7 +116,14 @@ def _strip(node: NodeView, visits: int, shown: Boards, spread: Spread) -> list[s
     ink, base = ink_on(colour), shown.high - 7
     return [
         rect(3, shown.high - STRIP - 2, shown.wide - 6, STRIP - 1, fill=colour, rx=4),
-        text(8, base, printed(signed(value, 2)), size=11, fill=ink, font_weight=700),
+        text(
+            8,
+            base,
+            ("= " if node.proven and node.kind != "over" else "") + printed(signed(value, 2)),
+            size=11,
+            fill=ink,
+            font_weight=700,
+        ),
         text(shown.wide - 8, base, _short(visits), size=11, anchor="end", fill=ink),
     ]
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from anabranch.game.game import Game
 from anabranch.game.pictures import player_name, situation
+from anabranch.search.results.proof import EdgeProof
 from anabranch.search.results.show.joint import joint_table
 from anabranch.search.results.show.lines import line_names, move_name, variation_names
 from anabranch.search.results.show.numbers import Scale, count, percent, plural, rest_of, signed, value_cell
@@ -50,7 +51,9 @@ def result_sheet(result: Result) -> Sheet:
     shown = range(min(game.players, MOST_PLAYERS))
     return Sheet(
         heading=f"{game.name}: {situation(state)}",
-        summary=", ".join([plural(result.simulations, "simulation"), plural(result.nodes, "node"), *_cap(result)]),
+        summary=", ".join(
+            [plural(result.simulations, "simulation"), plural(result.nodes, "node"), *_cap(result), *_solved(result)]
+        ),
         dice="" if gone or not (counts := result.chance).rows else str(counts),
         values=[(player_name(game, seat), value_cell(float(result.value[seat]), seat, scale)) for seat in shown],
         tables=tables,
@@ -87,6 +90,30 @@ def _cap(result: Result) -> list[str]:
     return ["a full search" if result.full else "a fast search"] if capped or not result.full else []
 
 
+def _solved(result: Result) -> list[str]:
+    """Say of a root whose exact value is known that it is, and how soon the game ends."""
+    if result.proof is None or not result.proof.proven:
+        return []
+    return [f"solved in {plural(result.proof.distance, 'step')}"]
+
+
+def certain(interval: Sequence[float], proven: bool, distance: int) -> str:
+    """Return what is certain of a choice in a few characters: `+1.000 in 3`, `at least +0.250`, or nothing."""
+    low, high = (float(end) for end in interval)
+    if proven:
+        return f"{signed(low)} in {distance}"
+    ends = [math.isfinite(low), math.isfinite(high)]
+    return (
+        f"{signed(low)} to {signed(high)}"
+        if all(ends)
+        else f"from {signed(low)}"
+        if ends[0]
+        else f"to {signed(high)}"
+        if ends[1]
+        else ""
+    )
+
+
 def choices_table(result: Result, seat: int, root: dict[Action, EdgeView], scale: Scale) -> Table:
     """Return the choices of the one player who acts, the likeliest first, with what each is worth to everybody."""
     game = result.state.game
@@ -95,6 +122,7 @@ def choices_table(result: Result, seat: int, root: dict[Action, EdgeView], scale
     columns = [Column("action", right=False, seat=seat), Column("prior"), Column("visits"), Column("share")]
     columns += [Column(player_name(game, player), seat=player) for player in shown]
     rows = []
+    proofs = {} if result.proof is None else result.proof.by_action
     for action in order[:MOST_ROWS]:
         edge = root.get(action)
         visits = int(result.visits[seat, action])
@@ -111,11 +139,17 @@ def choices_table(result: Result, seat: int, root: dict[Action, EdgeView], scale
                 Cell((count(visits),)),
                 Cell((percent(share),), share=share),
                 *(value_cell(value, player, scale) for player, value in zip(shown, values, strict=True)),
+                *([_certain_cell(proofs.get(action), seat)] if proofs else []),
                 Cell((" ".join(line) if visits else "",)),
             ]
         )
     rest = rest_of("action", order[MOST_ROWS:], [int(result.visits[seat, action]) for action in order[MOST_ROWS:]])
+    columns += [Column("certain")] if proofs else []
     return Table([*columns, Column("line", right=False)], rows, rest=rest)
+
+
+def _certain_cell(proof: EdgeProof | None, seat: int) -> Cell:
+    return Cell(("",)) if proof is None else Cell((certain(proof.interval[seat], proof.proven, proof.distance + 1),))
 
 
 def seat_table(result: Result, seat: int, scale: Scale) -> Table:

@@ -52,7 +52,7 @@ class Graph {
         players(static_cast<std::size_t>(game.players)),
         nodes(2 * players),
         edges(players),
-        states(game.state_size),
+        states(game.state_size, game.model != nullptr),
         key_records(game.key ? game.key_size : 8) {
 #define ANABRANCH_DECLARE(column, type, values, begins_with, kept_where, in_files) \
   column.declare(#column, kept_where, values, begins_with, in_files);
@@ -243,6 +243,18 @@ class Graph {
     edges[e].bits = row;
     ++node.edge_count;
     return count;
+  }
+
+  // What a step paid, where that is known later than the edge.
+  void set_reward(EdgeId e, const float* reward) {
+    std::uint32_t row = edges[e].reward();
+    if (row == kNoReward) {
+      if (std::all_of(reward, reward + players, [](float each) { return each == 0.0f; })) return;
+      row = static_cast<std::uint32_t>(rewards.size() / players);
+      rewards.extend(players);
+      edges[e].bits = (edges[e].bits & ~kNoReward) | row;
+    }
+    std::memcpy(&rewards[row * players], reward, players * sizeof(float));
   }
 
   // Take back the edge added last to a node.

@@ -106,6 +106,14 @@ if TYPE_CHECKING:
     from anabranch.search.settings.config import VirtualLoss as VirtualLoss
 
 _HOME = {
+    "Afterstate": "models.model",
+    "CompiledModel": "models.compiled",
+    "Initial": "models.model",
+    "Model": "models.model",
+    "Plan": "models.planner",
+    "Planner": "models.planner",
+    "Transition": "models.model",
+    "plan": "models.planner",
     "Agent": "play.agent",
     "BestResponse": "play.best_response",
     "best_response": "play.best_response",

@@ -61,9 +61,8 @@ class Plan {
   bool waits() const { return !batches_.empty(); }
   // Of the oldest: how many rows, and which are afterstates (nullptr: none is).
   std::size_t waiting_rows() const { return batches_.front().count; }
-  const bool* waiting_after() const {
-    return model_.stochastic() ? reinterpret_cast<const bool*>(batches_.front().after.data()) : nullptr;
-  }
+  const bool* waiting_after() const { return after_of(batches_.front()); }
+  const bool* newest_after() const { return after_of(batches_.back()); }
 
   // The answers to the oldest rows not answered yet; what they point to must stay until the next `gather`.
   void answer(Transitions given) {
@@ -71,7 +70,7 @@ class Plan {
     batches_.pop_front();
     Given& kept = given_.back();
     kept.transitions.number = kept.batch.first;
-    kept.transitions.after = model_.stochastic() ? reinterpret_cast<const bool*>(kept.batch.after.data()) : nullptr;
+    kept.transitions.after = after_of(kept.batch);
   }
 
   // Forget what is in flight: every graph is as it was before its waves.
@@ -105,6 +104,10 @@ class Plan {
     Transitions transitions;
     Batch batch;
   };
+
+  const bool* after_of(const Batch& batch) const {
+    return model_.stochastic() ? reinterpret_cast<const bool*>(batch.after.data()) : nullptr;
+  }
 
   void clear_rows() {
     parents.clear();

@@ -90,6 +90,7 @@ struct EdgeReport {
   NodeId child;  // kNone where it is frozen
   std::vector<double> value;
   double chance;  // of an outcome, NaN where only `draw` knows; 1 elsewhere
+  std::vector<double> rewards;
 };
 
 // The edges of a node, in creation order.
@@ -102,7 +103,9 @@ inline std::vector<EdgeReport> edges_of(Search& search, NodeId id) {
     if (edge.child != kNone) read_child(g, e, discount_of(g, node, e, search.config()), search.config());
     double chance = 1.0;
     if (node.kind == Kind::chance) chance = g.rules.chance ? g.outcomes_of(node).chances[edge.move] : std::nan("");
-    rows.push_back({search.expander().actions_of(id, edge.move), edge.visits, edge.child, {g.value(e), g.value(e) + g.players}, chance});
+    std::vector<double> rewards;
+    for (std::size_t p = 0; p < g.players; ++p) rewards.push_back(static_cast<double>(g.reward(e, p)));
+    rows.push_back({search.expander().actions_of(id, edge.move), edge.visits, edge.child, {g.value(e), g.value(e) + g.players}, chance, std::move(rewards)});
   }
   return rows;
 }

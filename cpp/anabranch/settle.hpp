@@ -91,8 +91,7 @@ class Settler {
     Model::head(record).mover = t.mover;
     if (model.masks) model.write_mask(record, t.legal);
     if (t.single) {
-      const std::uint32_t at = g.add_choices(wide);
-      std::memcpy(&g.priors[at], t.single, wide * sizeof(float));
+      const std::uint32_t at = g.add_choices(wide, t.single);
       g.nodes[id].rows = at;
     } else if (t.both) {
       if (listed_.size() < wide) listed_.resize(wide);

@@ -7,6 +7,7 @@
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <memory>
 #include <optional>
@@ -98,6 +99,10 @@ class Shown {
   nb::object array_;
 };
 
+// Answers as they are given: logits, values, rewards, discounts, movers, legal, chances.
+using Columns = std::array<const std::optional<Array>*, 7>;
+using Fault = std::pair<std::int64_t, std::int64_t>;
+
 class BoundPlan {
  public:
   BoundPlan(nb::object model, const Config& config, const std::vector<std::uint64_t>& streams, const std::optional<Array>& logits,
@@ -168,27 +173,23 @@ class BoundPlan {
   nb::object after() { return after_.array(plan_->after); }
   std::uint32_t first() const { return plan_->first_number(); }
 
-  // Look at answers, and take them if they can be used: −1. Else the row that cannot and what is wrong with it; (0, −1): shapes
-  // or types are other than wanted.
-  std::pair<std::int64_t, std::int64_t> answer(const std::optional<Array>& logits, const std::optional<Array>& values,
-                                               const std::optional<Array>& rewards, const std::optional<Array>& discounts,
-                                               const std::optional<Array>& movers, const std::optional<Array>& legal,
-                                               const std::optional<Array>& chances) {
-    if (!plan_->waits()) throw nb::value_error("nothing was asked");
-    const std::size_t rows = plan_->waiting_rows();
+  // Whether answers to the rows gathered last can be used: (−1, 0). Else the row that cannot and what is wrong with it; (0, −1):
+  // shapes or types are other than wanted.
+  Fault look(const Columns& columns) {
     Transitions given;
-    if (!read_columns(given, rows, logits, values, rewards, discounts, movers, legal, chances) || (!values && !chances)) return {0, -1};
-    const Model& m = bound_->model;
-    given.after = plan_->waiting_after();
-    buffer_.resize(2 * static_cast<std::size_t>(m.players) + static_cast<std::size_t>(m.outcomes));
-    for (std::size_t i = 0; i < rows; ++i) {
-      const Wrong wrong = wrong_with(m, row(given, i, 0, buffer_));
-      if (wrong != Wrong::nothing) return {static_cast<std::int64_t>(i), static_cast<std::int64_t>(wrong)};
-    }
-    for (const auto* each : {&logits, &values, &rewards, &discounts, &movers, &legal, &chances})
+    return checked(columns, plan_->parents.size(), plan_->newest_after(), given);
+  }
+
+  // The same for the oldest rows not answered yet, whose answers are taken if they can be used.
+  Fault answer(const Columns& columns) {
+    if (!plan_->waits()) throw nb::value_error("nothing was asked");
+    Transitions given;
+    const Fault fault = checked(columns, plan_->waiting_rows(), plan_->waiting_after(), given);
+    if (fault.first >= 0) return fault;
+    for (const auto* each : columns)
       if (*each) kept_.push_back(**each);
     plan_->answer(given);
-    return {-1, 0};
+    return fault;
   }
 
   std::size_t root_of(std::size_t row_number) const { return plan_->root_of(row_number); }
@@ -232,6 +233,18 @@ class BoundPlan {
 
  private:
   static constexpr std::uint64_t kExpected = 512;  // nodes to make room for at once
+
+  Fault checked(const Columns& c, std::size_t rows, const bool* after, Transitions& given) {
+    if (!read_columns(given, rows, *c[0], *c[1], *c[2], *c[3], *c[4], *c[5], *c[6]) || !*c[1]) return {0, -1};
+    const Model& m = bound_->model;
+    given.after = after;
+    buffer_.resize(2 * static_cast<std::size_t>(m.players) + static_cast<std::size_t>(m.outcomes));
+    for (std::size_t i = 0; i < rows; ++i) {
+      const Wrong wrong = wrong_with(m, row(given, i, 0, buffer_));
+      if (wrong != Wrong::nothing) return {static_cast<std::int64_t>(i), static_cast<std::int64_t>(wrong)};
+    }
+    return {-1, 0};
+  }
 
   bool read_columns(Transitions& to, std::size_t rows, const std::optional<Array>& logits, const std::optional<Array>& values,
                     const std::optional<Array>& rewards, const std::optional<Array>& discounts, const std::optional<Array>& movers,
@@ -315,13 +328,26 @@ void bind_plan(nb::module_& m) {
       .def_prop_ro("movers", &BoundPlan::movers, nb::sig("def movers(self) -> numpy.typing.NDArray[numpy.int64]"))
       .def_prop_ro("after", &BoundPlan::after, nb::sig("def after(self) -> numpy.typing.NDArray[numpy.uint8]"))
       .def_prop_ro("first", &BoundPlan::first, "The number of the first row's new latent; the others follow.")
-      .def("answer", &BoundPlan::answer, nb::arg("logits").none(), nb::arg("values").none(), nb::arg("rewards").none(),
-           nb::arg("discounts").none(), nb::arg("movers").none(), nb::arg("legal").none(), nb::arg("chances").none(),
+      .def("look",
+           [](BoundPlan& p, const std::optional<Array>& a, const std::optional<Array>& b, const std::optional<Array>& c, const std::optional<Array>& d,
+              const std::optional<Array>& e, const std::optional<Array>& f, const std::optional<Array>& g) { return p.look({&a, &b, &c, &d, &e, &f, &g}); },
+           nb::arg("logits").none(), nb::arg("values").none(), nb::arg("rewards").none(), nb::arg("discounts").none(), nb::arg("movers").none(),
+           nb::arg("legal").none(), nb::arg("chances").none(),
+           nb::sig("def look(self, logits: numpy.typing.NDArray[numpy.generic] | None, values: numpy.typing.NDArray[numpy.generic] | None, "
+                   "rewards: numpy.typing.NDArray[numpy.generic] | None, discounts: numpy.typing.NDArray[numpy.generic] | None, "
+                   "movers: numpy.typing.NDArray[numpy.generic] | None, legal: numpy.typing.NDArray[numpy.generic] | None, "
+                   "chances: numpy.typing.NDArray[numpy.generic] | None) -> tuple[int, int]"),
+           "(-1, 0) where answers to the rows gathered last can be used; else the row that cannot be and why: -1, shapes or types.")
+      .def("answer",
+           [](BoundPlan& p, const std::optional<Array>& a, const std::optional<Array>& b, const std::optional<Array>& c, const std::optional<Array>& d,
+              const std::optional<Array>& e, const std::optional<Array>& f, const std::optional<Array>& g) { return p.answer({&a, &b, &c, &d, &e, &f, &g}); },
+           nb::arg("logits").none(), nb::arg("values").none(), nb::arg("rewards").none(), nb::arg("discounts").none(), nb::arg("movers").none(),
+           nb::arg("legal").none(), nb::arg("chances").none(),
            nb::sig("def answer(self, logits: numpy.typing.NDArray[numpy.generic] | None, values: numpy.typing.NDArray[numpy.generic] | None, "
                    "rewards: numpy.typing.NDArray[numpy.generic] | None, discounts: numpy.typing.NDArray[numpy.generic] | None, "
                    "movers: numpy.typing.NDArray[numpy.generic] | None, legal: numpy.typing.NDArray[numpy.generic] | None, "
                    "chances: numpy.typing.NDArray[numpy.generic] | None) -> tuple[int, int]"),
-           "(-1, 0) where the answers were taken; else the row that cannot be used and why: -1, shapes or types.")
+           "The same for the oldest rows not answered yet, whose answers are taken if they can be used.")
       .def("root_of", &BoundPlan::root_of, nb::arg("row"), "Which root asked for a row of those gathered last.")
       .def("drop", &BoundPlan::drop, "Forget what is in flight.")
       .def("tables", &BoundPlan::tables,

@@ -23,10 +23,13 @@ def make(question: Question, variant: str) -> Contender:
         logits, values, rewards = params
         following = (31 * latent + action + 1) % LATENTS
         discount = jnp.full(action.shape, DISCOUNT)
-        return mctx.RecurrentFnOutput(rewards[following], discount, logits[following], values[following]), following
+        told = mctx.RecurrentFnOutput(
+            reward=rewards[following], discount=discount, prior_logits=logits[following], value=values[following]
+        )
+        return told, following
 
     def search(params: Any, latent: Any, key: Any) -> Any:
-        root = mctx.RootFnOutput(params[0][latent], params[1][latent], latent)
+        root = mctx.RootFnOutput(prior_logits=params[0][latent], value=params[1][latent], embedding=latent)
         found = policy(params, key, root, recurrent, question.simulations)
         return found.action, found.action_weights, found.search_tree.summary().visit_counts
 

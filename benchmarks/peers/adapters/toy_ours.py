@@ -9,7 +9,7 @@ from measure import Contender
 
 import anabranch as ab
 from peers.questions import Question
-from peers.toy import DISCOUNT, Toy, roots, toy
+from peers.toy import DISCOUNT, LATENTS, Toy, roots, toy
 
 MUZERO = ab.SearchConfig(selector=ab.Puct(c_init=1.25, c_off=2.0, scale="node", first_play=ab.FirstPlay.lowest()))
 
@@ -22,6 +22,7 @@ class Plain:
     def __init__(self, tables: Toy) -> None:
         self.logits, self.values, self.rewards = tables
         self.actions = self.logits.shape[1]
+        self.base = 31 * np.arange(LATENTS) + 1
 
     def initial(self, observations: Any) -> Any:
         """What is known of the roots."""
@@ -29,10 +30,9 @@ class Plain:
 
     def recurrent(self, latent: Any, action: Any) -> Any:
         """Where actions lead."""
-        following = latent * 31
+        following = self.base.take(latent)
         following += action
-        following += 1
-        following &= 63
+        following %= LATENTS
         return following, self.rewards.take(following), self.logits.take(following, axis=0), self.values.take(following)
 
 

@@ -50,11 +50,11 @@ class Latents:
         self._single = not isinstance(first, tuple)
         self._kind = type(first)
         self.index = _indices(self._parts[0].array)  # numbers as its library takes them
+        if self._single:  # a step may be short: no call more than needed
+            self.rows, self.put = self._parts[0].rows, self._parts[0].put  # type: ignore[method-assign]
 
     def rows(self, numbers: Any) -> Any:
         """Return the latents of some numbers."""
-        if self._single:
-            return self._parts[0].rows(numbers)
         return self._made(part.rows(numbers) for part in self._parts)
 
     def _made(self, arrays: Any) -> Any:
@@ -62,15 +62,13 @@ class Latents:
 
     def put(self, first: int, latent: Any, count: int) -> None:
         """Keep latents under consecutive numbers."""
-        arrays = (latent,) if self._single else latent
-        if not self._single and (not isinstance(latent, tuple) or len(latent) != len(self._parts)):
-            raise ModelError(f"latents are tuples of {len(self._parts)} arrays, found {type(latent).__name__}")
-        for part, array in zip(self._parts, arrays, strict=True):
-            part.put(first, array, count)
+        self.put_at(slice(first, first + count), latent, first + count, count)
 
     def put_at(self, numbers: Any, latent: Any, wanted: int, count: int) -> None:
         """Keep latents under any numbers below `wanted`."""
         arrays = (latent,) if self._single else latent
+        if not self._single and (not isinstance(latent, tuple) or len(latent) != len(self._parts)):
+            raise ModelError(f"latents are tuples of {len(self._parts)} arrays, found {type(latent).__name__}")
         for part, array in zip(self._parts, arrays, strict=True):
             part.put_at(numbers, array, wanted, count)
 
@@ -89,14 +87,20 @@ class _Part:
         self.array = rows  # of the roots; put() makes it larger
         self.capacity = int(rows.shape[0])
         self._plain = type(rows) is np.ndarray
+        self._rest = tuple(rows.shape[1:])  # of one row
         self._owned = False  # until it is written to: what `initial` returned is the model's
 
     def rows(self, numbers: Any) -> Any:
         if self._plain:
-            return self.array.take(numbers, axis=0)
+            return self.array.take(numbers if type(numbers) is np.ndarray else as_numpy(numbers), 0)
         return self.array[numbers]
 
     def put(self, first: int, rows: Any, count: int) -> None:
+        end = first + count
+        if self._plain and self._owned and end <= self.capacity and type(rows) is np.ndarray:
+            if rows.shape[1:] == self._rest and len(rows) == count:
+                self.array[first:end] = rows
+                return
         self.put_at(slice(first, first + count), rows, first + count, count)
 
     def put_at(self, where: Any, rows: Any, wanted: int, count: int) -> None:
@@ -106,7 +110,7 @@ class _Part:
         if not self._owned or wanted > self.capacity:
             self._grow(wanted)
         if self._plain:
-            self.array[where] = rows
+            self.array[where if isinstance(where, slice) else as_numpy(where)] = rows
         elif is_torch(self.array):
             self.array[where] = rows.detach()
         else:

@@ -60,6 +60,11 @@ class Planner(Searcher):
         settings = checked_config(config)
         if self.shape.stochastic and (settings.max_nodes is not None or settings.max_bytes is not None):
             raise UsageError("a stochastic model's plan takes no max_nodes and no max_bytes: afterstates are not evaluated")
+        if self.shape.stochastic and settings.depth > 1:
+            raise UsageError(
+                "a stochastic model's plan takes depth=1: where a path goes on is known only when its afterstate is, so no "
+                "wave can be selected behind it; use width"
+            )
         tree = replace(settings, transposition=replace(settings.transposition, merge=False))
         super().__init__(ModelGame(self.shape, False, model), Asked(), tree, threads=threads)
         self.native = self.compiled

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from typing import Any, NamedTuple, NoReturn
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -48,6 +48,7 @@ class Steps:
     def __init__(self, native: Any, model: Any, shape: Shape, latents: Latents, masks: bool) -> None:
         self.native, self.model, self.shape, self.latents, self.masks = native, model, shape, latents, masks
         self._indices = latents.index
+        self._at_fault: int | None = None  # the root whose row was refused
 
     @property
     def bytes(self) -> int:
@@ -56,41 +57,63 @@ class Steps:
 
     def run(self, goals: list[int], depth: int, deadline: float | None) -> None:
         """Ask the model until all roots are done."""
-        native = self.native
-        native.aim(goals)
-        pending: deque[Columns] = deque()
+        self.native.aim(goals)
         try:
-            while True:
-                late = deadline is not None and time.perf_counter() >= deadline
-                rows = native.gather(late) if len(pending) < depth else 0
-                if rows:
-                    columns = self._ask(rows)
-                    if depth == 1:
-                        self._answer(columns, rows)
-                    else:  # used later, and the model may write its next answer into the same arrays
-                        pending.append(Columns(*(None if each is None else each.copy() for each in columns)))
-                elif pending:
-                    columns = pending.popleft()
-                    self._answer(columns, len(columns[0] if columns[0] is not None else columns[1]))  # type: ignore[arg-type]
-                else:
-                    return
-        except BaseException:
-            native.drop()
+            if depth == 1 and deadline is None and self.shape.players == 1 and not self.shape.stochastic:
+                self._run_alone()
+            else:
+                self._run(depth, deadline)
+        except BaseException as error:
+            self._note(error)
+            self.native.drop()
             raise
+
+    def _run(self, depth: int, deadline: float | None) -> None:
+        native = self.native
+        pending: deque[Columns] = deque()
+        while True:
+            late = deadline is not None and time.perf_counter() >= deadline
+            rows = native.gather(late) if len(pending) < depth else 0
+            if rows:
+                columns = self._checked(self._ask(rows), rows)
+                if depth > 1:  # the model may write its next answer into the same arrays
+                    columns = Columns(*(None if each is None else each.copy() for each in columns))
+                pending.append(columns)
+            if pending and (depth == 1 or not rows):
+                native.answer(*pending.popleft())
+            elif not rows:
+                return
+
+    def _run_alone(self) -> None:
+        """The same for one player, one wave at a time: nothing is turned around the table, and steps follow fast."""
+        native, latents, index = self.native, self.latents, self.latents.index
+        gather, answer, recurrent = native.gather, native.answer, self.model.recurrent
+        while rows := gather(False):
+            told = recurrent(latents.rows(index(native.parents)), index(native.actions))
+            if type(told) is tuple and len(told) == 4:
+                latents.put(native.first, told[0], rows)
+                columns = Columns(told[2], told[3], told[1], None, None, None, None)
+            else:
+                columns = self._told(told, rows)
+            try:
+                row, _ = answer(*columns)
+            except TypeError:
+                row = 0
+            if row != TAKEN:
+                answer(*self._checked(columns, rows))
 
     def _ask(self, rows: int) -> Columns:
         """Let the model answer what was gathered, and keep the latents it makes."""
-        try:
-            if self.shape.stochastic:
-                return self._ask_stochastic(rows)
-            native, model = self.native, self.model
-            latent = self.latents.rows(self._indices(native.parents))
-            told = model.recurrent(latent, self._indices(native.actions))
-            self.latents.put(native.first, told[0], rows)
-            return self._columns(told, rows)
-        except Exception as error:
-            self._note(error, rows)
-            raise
+        if self.shape.stochastic:
+            return self._ask_stochastic(rows)
+        native, index = self.native, self.latents.index
+        return self._told(self.model.recurrent(self.latents.rows(index(native.parents)), index(native.actions)), rows)
+
+    def _told(self, told: Any, rows: int) -> Columns:
+        """Keep the latents of a transition and return the rest."""
+        checked_tuple(self.shape.name, "recurrent", told, 4, 7)
+        self.latents.put(self.native.first, told[0], rows)
+        return self._columns(told, rows)
 
     def _columns(self, told: Any, rows: int) -> Columns:
         """Take a transition apart, values and rewards in seat order."""
@@ -172,17 +195,19 @@ class Steps:
     def _scatter(self, first: int, places: npt.NDArray[np.int64], latent: Any) -> None:
         self.latents.put_at(self._indices(places + first), latent, int(first) + int(places[-1]) + 1, len(places))
 
-    def _answer(self, columns: Columns, rows: int) -> None:
+    def _checked(self, columns: Columns, rows: int) -> Columns:
+        """Return answers to what was gathered last as the engine takes them; refuse what it cannot use."""
         try:
-            row, wrong = self.native.answer(*columns)
+            row, wrong = self.native.look(*columns)
         except TypeError:  # no arrays, or not in this processor's memory
             row, wrong = 0, -1
-        if row == TAKEN:
-            return
-        if wrong < 0:  # other types or shapes than the engine reads at once
-            row, wrong = self.native.answer(*self._plain(columns, rows))
+        if row != TAKEN and wrong < 0:  # other types or shapes than the engine reads at once
+            columns = self._plain(columns, rows)
+            row, wrong = self.native.look(*columns)
         if row != TAKEN:
-            self._refuse(row, wrong)
+            action, self._at_fault = int(self.native.actions[row]), self.native.root_of(row)
+            raise ModelError(f"{self.shape.name}: {WRONG[wrong]}: row {row}, after action {action}")
+        return columns
 
     def _plain(self, columns: Columns, rows: int) -> Columns:
         """Return the columns as the engine reads them, or say which has a shape or type that cannot be."""
@@ -221,15 +246,14 @@ class Steps:
             made[column] = np.ascontiguousarray(array, np.float32 if single else kind)
         return Columns(**made)
 
-    def _refuse(self, row: int, wrong: int) -> NoReturn:
-        error = ModelError(f"{self.shape.name}: {WRONG[wrong]}: row {row}, after action {int(self.native.actions[row])}")
-        self._note(error, 1, self.native.root_of(row))
-        raise error
-
-    def _note(self, error: BaseException, rows: int, root: int | None = None) -> None:
-        roots = self.native.searches
-        line = spelled((roots[root] if root is not None else roots[self.native.root_of(0)]).line())
-        error.add_note(f"while {self.shape.name} was asked for {rows} transitions; actions from root {root or 0}: {line}")
+    def _note(self, error: BaseException) -> None:
+        """Say where in the search a model was asked when something went wrong."""
+        rows = len(self.native.parents)
+        if rows and isinstance(error, Exception):
+            root = self.native.root_of(0) if self._at_fault is None else self._at_fault
+            line = spelled(self.native.searches[root].line())
+            error.add_note(f"while {self.shape.name} was asked for {rows} transitions; actions from root {root}: {line}")
+        self._at_fault = None
 
 
 def checked_tuple(name: str, verb: str, told: Any, least: int, most: int) -> Any:

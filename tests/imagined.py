@@ -114,7 +114,9 @@ class Rules:
         reached = [self.states[at].step(int(a)) for at, a in zip(latent, action, strict=True)]
         following, logits, values, legal, movers = self.said([state for state, _ in reached])
         discount = np.array([0.0 if state.over else self.game.discount for state, _ in reached])
-        return ab.Transition(following, np.stack([paid for _, paid in reached]), logits, values, discount, legal, movers)
+        return ab.Transition(
+            following, np.stack([paid for _, paid in reached]), logits, values, discount, legal, movers
+        )
 
 
 class Chain(ab.CompiledModel):

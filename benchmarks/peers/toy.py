@@ -1,7 +1,7 @@
 """A learned model that costs next to nothing, the same for everybody: 64 latents, tables of logits, values, rewards.
 
-From latent s, action a leads to (31·s + a + 1) mod 64. `flat`: values and rewards are 0, so the search follows the prior
-and stays shallow; `noisy`: they are random, and it digs deep.
+From latent s, action a leads to (31·s + a + 1) mod 64. `flat`: values and rewards are 0, so the search follows the
+prior and stays shallow; `noisy`: they are random, and it digs deep.
 """
 
 from __future__ import annotations

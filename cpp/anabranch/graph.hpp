@@ -217,16 +217,6 @@ class Graph {
     each_choice_column([count](auto& column) { column.add_rows(count); });
     return static_cast<std::uint32_t>(first);
   }
-  // The same for rows whose priors are to be made of these.
-  std::uint32_t add_choices(std::size_t count, const float* numbers) {
-    const std::size_t first = choice_rows();
-    each_choice_column([&](auto& column) {
-      if (static_cast<const void*>(&column) != &priors) column.add_rows(count);
-    });
-    priors.extend(count);  // the last that may fail, as it says how many rows there are
-    std::memcpy(&priors[first], numbers, count * sizeof(float));
-    return static_cast<std::uint32_t>(first);
-  }
   std::size_t choice_rows() const { return priors.size(); }
   // Bytes of a row.
   std::size_t choice_bytes() const { return sizeof(float) + (sums.kept() ? 2 * sizeof(double) : 0); }
@@ -253,18 +243,6 @@ class Graph {
     edges[e].bits = row;
     ++node.edge_count;
     return count;
-  }
-
-  // What a step paid, where that is known later than the edge.
-  void set_reward(EdgeId e, const float* reward) {
-    std::uint32_t row = edges[e].reward();
-    if (row == kNoReward) {
-      if (std::all_of(reward, reward + players, [](float each) { return each == 0.0f; })) return;
-      row = static_cast<std::uint32_t>(rewards.size() / players);
-      rewards.extend(players);
-      edges[e].bits = (edges[e].bits & ~kNoReward) | row;
-    }
-    std::memcpy(&rewards[row * players], reward, players * sizeof(float));
   }
 
   // Take back the edge added last to a node.

@@ -49,11 +49,7 @@ class Settler {
     Graph& g = c.graph;
     const Model& model = *g.rules.model;
     const EdgeId e = g.nodes[at].edges + place;
-    if (t.rewards) {
-      if (paid_.size() < g.players) paid_.resize(g.players);
-      for (std::size_t p = 0; p < g.players; ++p) paid_[p] = static_cast<float>(t.rewards[p]);
-      g.set_reward(e, paid_.data());
-    }
+    if (t.rewards) set_reward(e, t.rewards);
     if (g.discounts.kept()) g.discounts[e] = t.discount;
     const NodeId child = g.edges[e].child;
     if (child == kNone) {
@@ -91,7 +87,8 @@ class Settler {
     Model::head(record).mover = t.mover;
     if (model.masks) model.write_mask(record, t.legal);
     if (t.single) {
-      const std::uint32_t at = g.add_choices(wide, t.single);
+      const std::uint32_t at = g.add_choices(wide);
+      std::memcpy(&g.priors[at], t.single, wide * sizeof(float));
       g.nodes[id].rows = at;
     } else if (t.both) {
       if (listed_.size() < wide) listed_.resize(wide);
@@ -148,6 +145,19 @@ class Settler {
   // Make rows for what a selector will learn.
   void learn_nothing_yet(NodeId id) {
     if (c.config.learns() && c.graph.nodes[id].acting > 1) [[unlikely]] write_priors(id);
+  }
+
+  // What a step paid, where that is known later than the edge.
+  void set_reward(EdgeId e, const double* paid) {
+    Graph& g = c.graph;
+    std::uint32_t row = g.edges[e].reward();
+    if (row == kNoReward) {
+      if (std::all_of(paid, paid + g.players, [](double each) { return static_cast<float>(each) == 0.0f; })) return;
+      row = static_cast<std::uint32_t>(g.rewards.size() / g.players);
+      g.rewards.extend(g.players);
+      g.edges[e].bits = (g.edges[e].bits & ~kNoReward) | row;
+    }
+    for (std::size_t p = 0; p < g.players; ++p) g.rewards[row * g.players + p] = static_cast<float>(paid[p]);
   }
 
   // An afterstate: its outcomes, of which those that cannot be are left out.
@@ -230,7 +240,6 @@ class Settler {
   Context& c;
   std::vector<double> weights_, sums_;
   std::vector<std::int32_t> listed_;
-  std::vector<float> paid_;
 };
 
 }  // namespace anabranch

@@ -56,7 +56,9 @@ def test_engine_equals_reference(seed):
     config = ab.SearchConfig(**drawn(SETTINGS, seed), seed=seed)
     simulations = int(dice_of(seed, "budget").integers(1, 60))
     found = ab.plan(model, np.arange(3), config, simulations=simulations)
-    for result, expected in zip(found, reference_plan(model, np.arange(3), config, simulations=simulations), strict=True):
+    for result, expected in zip(
+        found, reference_plan(model, np.arange(3), config, simulations=simulations), strict=True
+    ):
         result.graph.check()
         compare_graphs(result.graph, expected.graph)
         compare_results(result, expected)
@@ -97,7 +99,8 @@ def test_exact_rules_as_a_model_equal_the_search_of_the_game(name, width, depth,
         assert result.visits.tolist() == expected.visits.tolist()
         assert result.value.tolist() == expected.value.tolist()
         np.testing.assert_array_equal(result.q, expected.q)
-        assert result.line == expected.line and result.nodes == expected.nodes
+        assert result.line == expected.line
+        assert result.nodes == expected.nodes
 
 
 @pytest.mark.parametrize("players", [1, 3])
@@ -110,7 +113,9 @@ def test_a_compiled_model_equals_its_source(players, width, depth):
     assert found.visits.tolist() == expected.visits.tolist()
     np.testing.assert_array_equal(found.value, expected.value)
     np.testing.assert_array_equal(found.q, expected.q)
-    for ours, theirs in zip(found, reference_plan(model.interpreted(), np.arange(4), config, simulations=80), strict=True):
+    for ours, theirs in zip(
+        found, reference_plan(model.interpreted(), np.arange(4), config, simulations=80), strict=True
+    ):
         ours.graph.check()
         compare_results(ours, theirs)
 
@@ -120,7 +125,8 @@ def test_frozen_edges_of_a_full_graph():
     config = ab.SearchConfig(selector=MUZERO, max_nodes=5)
     (result,) = ab.plan(model, [0], config, simulations=50)
     (expected,) = reference_plan(model, [0], config, simulations=50)
-    assert len(result.graph) == 5 and result.graph.limited
+    assert len(result.graph) == 5
+    assert result.graph.limited
     compare_graphs(result.graph, expected.graph)
 
 

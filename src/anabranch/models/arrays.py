@@ -51,7 +51,7 @@ class Latents:
         self._kind = type(first)
         self.index = _indices(self._parts[0].array)  # numbers as its library takes them
         if self._single:  # a step may be short: no call more than needed
-            self.rows, self.put = self._parts[0].rows, self._parts[0].put  # type: ignore[method-assign]
+            self.rows, self.put = self._parts[0].rows, self._parts[0].put  # type: ignore[method-assign, assignment]
 
     def rows(self, numbers: Any) -> Any:
         """Return the latents of some numbers."""
@@ -97,10 +97,10 @@ class _Part:
 
     def put(self, first: int, rows: Any, count: int) -> None:
         end = first + count
-        if self._plain and self._owned and end <= self.capacity and type(rows) is np.ndarray:
-            if rows.shape[1:] == self._rest and len(rows) == count:
-                self.array[first:end] = rows
-                return
+        fast = self._plain and self._owned and end <= self.capacity and type(rows) is np.ndarray
+        if fast and rows.shape[1:] == self._rest and len(rows) == count:
+            self.array[first:end] = rows
+            return
         self.put_at(slice(first, first + count), rows, first + count, count)
 
     def put_at(self, where: Any, rows: Any, wanted: int, count: int) -> None:

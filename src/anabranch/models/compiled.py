@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 class CompiledModel:
-    """A model whose `recurrent` runs natively. Set `actions`, `latent` (an example of one) and what it computes with."""
+    """A model whose `recurrent` runs natively. Set `actions`, `latent` (an example of one), what it computes with."""
 
     players: int = 1
     actions: int
@@ -80,7 +80,7 @@ class CompiledModel:
         latent = getattr(self, "latent", None)
         if not isinstance(latent, np.ndarray) or latent.ndim < 1 or latent.size < 1 or latent.dtype.kind not in "fiu":
             raise UsageError(
-                f"{self.name}: set self.latent to an array of the shape and type of one latent, with at least one axis, "
+                f"{self.name}: set self.latent to an array of the shape and type of one latent, with an axis at least, "
                 f"e.g. np.zeros(1, np.int64); found {latent!r}"
             )
         return latent
@@ -254,7 +254,7 @@ class CompiledSteps:
             error.add_note(note)
             raise
         if wrong:
-            error = ModelError(f"{model.name}: {WRONG[wrong]}: after action {failure['action']}")
-            error.add_note(note)
-            raise error
+            refused = ModelError(f"{model.name}: {WRONG[wrong]}: after action {failure['action']}")
+            refused.add_note(note)
+            raise refused
         raise MismatchError(f"{model.name}: recurrent failed compiled, but not interpreted on the same latent. {note}")

@@ -83,9 +83,14 @@ def shape_of(model: Any) -> Shape:
     for verb in verbs:
         if not callable(getattr(model, verb, None)):
             raise UsageError(
-                f"{name}: a model has {', '.join(f'{each}(…)' for each in verbs)}, and {verb} is missing; see docs/models.md"
+                f"{name}: a model has {', '.join(f'{each}(…)' for each in verbs)}, and {verb} is missing; see "
+                f"docs/models.md"
             )
-    sizes = {"players": getattr(model, "players", 1), "actions": getattr(model, "actions", None), "outcomes": outcomes}
+    sizes: dict[str, Any] = {
+        "players": getattr(model, "players", 1),
+        "actions": getattr(model, "actions", None),
+        "outcomes": outcomes,
+    }
     for size, value in sizes.items():
         least = 0 if size == "outcomes" else 1
         most = 62 if size == "players" else 2**24

@@ -59,11 +59,13 @@ class Planner(Searcher):
         self._kinds: dict[bool, tuple[ModelGame, Any, Any]] = {}  # by whether the model says what is legal
         settings = checked_config(config)
         if self.shape.stochastic and (settings.max_nodes is not None or settings.max_bytes is not None):
-            raise UsageError("a stochastic model's plan takes no max_nodes and no max_bytes: afterstates are not evaluated")
+            raise UsageError(
+                "a stochastic model's plan takes no max_nodes and no max_bytes: afterstates are not evaluated"
+            )
         if self.shape.stochastic and settings.depth > 1:
             raise UsageError(
-                "a stochastic model's plan takes depth=1: where a path goes on is known only when its afterstate is, so no "
-                "wave can be selected behind it; use width"
+                "a stochastic model's plan takes depth=1: where a path goes on is known only when its afterstate is, "
+                "so no wave can be selected behind it; use width"
             )
         tree = replace(settings, transposition=replace(settings.transposition, merge=False))
         super().__init__(ModelGame(self.shape, False, model), Asked(), tree, threads=threads)
@@ -126,7 +128,9 @@ class Planner(Searcher):
         rows = len(values)
         movers = np.zeros(rows, np.int64) if mover is None else np.ascontiguousarray(as_numpy(mover), np.int64)
         if movers.shape != (rows,) or (rows and not 0 <= movers.min() <= movers.max() < shape.players):
-            raise ModelError(f"{name}: mover must be one of the players 0 to {shape.players - 1} for each of {rows} roots")
+            raise ModelError(
+                f"{name}: mover must be one of the players 0 to {shape.players - 1} for each of {rows} roots"
+            )
         if shape.players > 1:
             values = seated(values, movers, shape.view)
         values = _shaped(name, "value", values, (rows, shape.players))
@@ -134,7 +138,9 @@ class Planner(Searcher):
             raise ModelError(f"{name}: initial gave a value that is not finite: root {_first(~np.isfinite(values))}")
         mask = None if legal is None else np.ascontiguousarray(as_numpy(legal), np.bool_)
         if mask is not None and (mask.shape != (rows, shape.actions) or not mask.any(axis=1).all()):
-            raise ModelError(f"{name}: legal must be {(rows, shape.actions)} with an action for every root, found {mask.shape}")
+            raise ModelError(
+                f"{name}: legal must be {(rows, shape.actions)} with an action for every root, found {mask.shape}"
+            )
         preferred = None if logits is None else _shaped(name, "logits", as_numpy(logits), (rows, shape.actions))
         if preferred is not None:
             bad = ~np.isfinite(preferred)
@@ -155,7 +161,9 @@ class Planner(Searcher):
 
     def run(self, roots: Any, **budget: Any) -> list[Result]:
         """Refuse: a plan runs its own roots."""
-        raise UsageError("a planner makes plans: planner.plan(observations, simulations=50); plan.run(…) goes on with one")
+        raise UsageError(
+            "a planner makes plans: planner.plan(observations, simulations=50); plan.run(…) goes on with one"
+        )
 
 
 class Plan:
@@ -252,7 +260,8 @@ class Plan:
     @property
     def action(self) -> npt.NDArray[np.int64]:
         """The most likely action of every root, `[B]`."""
-        return self.policy.argmax(axis=1)
+        best: npt.NDArray[np.int64] = self.policy.argmax(axis=1)
+        return best
 
     @property
     def bytes(self) -> int:
@@ -295,4 +304,4 @@ def _first(bad: npt.NDArray[np.bool_]) -> int:
     return int(np.argwhere(bad)[0][0])
 
 
-__all__ = ["Plan", "Planner", "PlannedRoot", "Shape", "plan"]
+__all__ = ["Plan", "PlannedRoot", "Planner", "Shape", "plan"]

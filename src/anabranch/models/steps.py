@@ -33,13 +33,13 @@ WRONG = (
 class Columns(NamedTuple):
     """What the engine is told, a row each; values and rewards by seat."""
 
-    logits: Floats | None
-    value: Floats | None
-    reward: Floats | None
-    discount: Floats | None
-    mover: npt.NDArray[np.int64] | None
-    legal: npt.NDArray[np.bool_] | None
-    chances: Floats | None
+    logits: Any
+    value: Any
+    reward: Any
+    discount: Any
+    mover: Any
+    legal: Any
+    chances: Any
 
 
 class Steps:
@@ -135,7 +135,7 @@ class Steps:
         after = native.after.astype(bool)
         parents, actions, first = native.parents, native.actions, native.first
         chances = np.zeros((rows, shape.outcomes))
-        made = {
+        made: dict[str, Any] = {
             "reward": np.zeros((rows, shape.players)),
             "value": np.zeros((rows, shape.players)),
             "logits": np.zeros((rows, shape.actions), np.float32),
@@ -185,7 +185,14 @@ class Steps:
         value = self._by_seat(as_numpy(value), after)
         if reward is not None:
             reward = self._by_seat(as_numpy(reward), before)
-        return {"reward": reward, "logits": logits, "value": value, "discount": discount, "legal": legal, "mover": after}
+        return {
+            "reward": reward,
+            "logits": logits,
+            "value": value,
+            "discount": discount,
+            "legal": legal,
+            "mover": after,
+        }
 
     def _by_seat(self, values: Floats, movers: npt.NDArray[np.int64]) -> Floats:
         if self.shape.players == 1:
@@ -252,7 +259,9 @@ class Steps:
         if rows and isinstance(error, Exception):
             root = self.native.root_of(0) if self._at_fault is None else self._at_fault
             line = spelled(self.native.searches[root].line())
-            error.add_note(f"while {self.shape.name} was asked for {rows} transitions; actions from root {root}: {line}")
+            error.add_note(
+                f"while {self.shape.name} was asked for {rows} transitions; actions from root {root}: {line}"
+            )
         self._at_fault = None
 
 
@@ -262,4 +271,3 @@ def checked_tuple(name: str, verb: str, told: Any, least: int, most: int) -> Any
         found = f"a tuple of {len(told)}" if isinstance(told, tuple) else type(told).__name__
         raise ModelError(f"{name}: {verb} must return a tuple of {least} to {most} arrays, found {found}")
     return told
-

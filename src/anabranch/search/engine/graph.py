@@ -85,7 +85,12 @@ class Graph:
         kind, visits, value, evaluation, exact = _native.node(self.native, number)
         edges = [
             EdgeView(
-                row[0][0] if len(row[0]) == 1 else tuple(row[0]), row[1], np.array(row[3]), row[2], row[4], np.array(row[5])
+                row[0][0] if len(row[0]) == 1 else tuple(row[0]),
+                row[1],
+                np.array(row[3]),
+                row[2],
+                row[4],
+                np.array(row[5]),
             )
             for row in self._edges(number)
         ]

@@ -4,8 +4,8 @@
                                               [--rules gumbel muzero] [--rounds 5] [--write]
 
 Gumbel against Gumbel, MuZero against MuZero; the model compiled into ours as it is into mctx's, and in NumPy as
-LightZero's is. Each in a process of its own on the same core, called in turn, timed by the processor's clock. `--threads`
-compares two cores with one instead, by the wall clock; `--memory` the peak memory at 256 × 200 × 441.
+LightZero's is. Each in a process of its own on the same core, called in turn, timed by the processor's clock.
+`--threads` compares two cores with one instead, by the wall clock; `--memory` the peak memory at 256 × 200 × 441.
 """
 
 from __future__ import annotations

@@ -23,9 +23,9 @@ from anabranch.models.game import ModelGame
 from anabranch.models.model import Shape, shape_of
 from anabranch.models.steps import Steps, checked_tuple
 from anabranch.search.engine.native import native_config
-from anabranch.search.engine.searcher import Root, Searcher
+from anabranch.search.engine.searcher import Root, Searcher, set_rules
 from anabranch.search.results.result import Result
-from anabranch.search.settings.arguments import BEING_SEARCHED, Budgets, check_budget, checked_config
+from anabranch.search.settings.arguments import BEING_SEARCHED, Budgets, check_budget, check_time, checked_config
 from anabranch.search.settings.config import SearchConfig
 
 Floats = npt.NDArray[np.float64]
@@ -74,11 +74,12 @@ class Planner(Searcher):
     @property
     def explores(self) -> bool:
         """Whether roots are searched otherwise than other nodes."""
-        return self.config.noise is not None or self.config.forced is not None
+        return self.config.noise is not None or self.config.forced is not None or self._plans
 
-    def let_explore(self, roots: list[PlannedRoot]) -> None:
-        """Put on roots what only roots have."""
-        self._let_explore(list(roots))
+    def let_explore(self, searches: list[Any], goals: list[int]) -> None:
+        """Put on roots what only roots have: noise, forced visits, the plan of a Gumbel search towards a goal."""
+        noise, forced = self.config.noise, self.config.forced
+        set_rules(searches, goals, noise, forced.k if forced else 0.0)
 
     def kind(self, masks: bool) -> tuple[ModelGame, Any, Any]:
         """Return the game that results show, the engine's model and settings, with or without what is legal."""
@@ -173,7 +174,7 @@ class Plan:
         self.planner, self.steps = planner, steps
         self._native, self._game, self._first_stream = native, game, first_stream
         self._searches: list[Any] = native.searches
-        self._tables: tuple[Any, Any, Any] | None = None
+        self._tables: tuple[Any, Any, Any, Any] | None = None
         self._running = threading.Lock()
         self.simulations: npt.NDArray[np.int64] = np.zeros(len(self._searches), np.int64)  # of the last run
         self.seconds = 0.0  # that it took
@@ -194,6 +195,7 @@ class Plan:
         An exception of the model comes out as it was raised; every root is then as it was before the waves in flight.
         """
         check_budget(simulations, visits, seconds, len(self))
+        check_time(self.planner.config, seconds)
         if not self._running.acquire(blocking=False):
             raise UsageError(BEING_SEARCHED)
         try:
@@ -210,7 +212,7 @@ class Plan:
             goals = [2**63 - 1 if visits is None else int(visits)] * len(before)
         try:
             if planner.explores:
-                planner.let_explore(self.roots)
+                planner.let_explore(self._searches, goals)
             self.steps.run(goals, planner.config.depth, None if seconds is None else started + seconds)
         finally:
             self._tables = None
@@ -227,7 +229,7 @@ class Plan:
     def __iter__(self) -> Iterator[Result]:
         return (self[at] for at in range(len(self)))
 
-    def _table(self) -> tuple[Any, Any, Any]:
+    def _table(self) -> tuple[Any, Any, Any, Any]:
         if self._tables is None:
             self._tables = self._native.tables()
         return self._tables
@@ -259,9 +261,9 @@ class Plan:
 
     @property
     def action(self) -> npt.NDArray[np.int64]:
-        """The most likely action of every root, `[B]`."""
-        best: npt.NDArray[np.int64] = self.policy.argmax(axis=1)
-        return best
+        """What to play at every root, `[B]`: what a Gumbel search ended with, else the most likely action."""
+        ended: npt.NDArray[np.int64] = self._table()[3]
+        return np.where(ended >= 0, ended, self.policy.argmax(axis=1))
 
     @property
     def bytes(self) -> int:

@@ -9,7 +9,7 @@ CMAKE := $(BIN)/cmake
 BUSY := sh -c '"$$@" & work=$$!; while kill -0 $$work 2>/dev/null; do printf . >&2; sleep 1; done; echo >&2; wait $$work' busy
 NATIVE := CMakeLists.txt $(wildcard cpp/anabranch/*.hpp cpp/anabranch/select/*.hpp cpp/bindings/*.hpp cpp/bindings/*.cpp)
 
-.PHONY: help install install-dev install-docs wheel demo docs test test-long test-all test-hard test-sanitized lint types cpp-test cpp-sanitize bench bench-native bench-waves peers bench-peers signature-builds stubs readme pictures format clean
+.PHONY: help install install-dev install-docs wheel demo docs test test-long test-all test-hard test-sanitized lint types cpp-test cpp-sanitize bench bench-native bench-waves peers bench-peers bench-plan signature-builds stubs readme pictures format clean
 
 help:
 	@echo "make demo          check a game and search it"
@@ -151,12 +151,16 @@ $(PEERS)/installed: $(PEERS_LISTS)
 	    echo "one by one: $$line"; \
 	    $(PEERS_PIP) -c benchmarks/peers/requirements.txt "$$line" || echo "NOT installed: $$line"; \
 	  done
-	$(PEERS_PIP) --no-deps -r benchmarks/peers/requirements-alone.txt || echo "NOT installed: gumbel-mcts"
+	$(PEERS_PIP) --no-deps -r benchmarks/peers/requirements-alone.txt || echo "NOT installed: gumbel-mcts, LightZero"
 	@touch $@
 
 # Ours beside the peers', in one run: one table with ratios, and benchmarks/peers/latest.json.
 bench-peers: install-dev peers
 	$(BIN)/python benchmarks/run_peers.py $(ARGS)
+
+# Plans in a learned model that costs nothing, beside mctx and LightZero: the table of docs/models.md, with ARGS='--write'.
+bench-plan: install-dev peers
+	$(BIN)/python benchmarks/plan_speed.py $(ARGS)
 
 # The number that signs the engine's behaviour: the same without and with optimisation, over runs and threads.
 signature-builds: install-dev

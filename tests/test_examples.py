@@ -71,3 +71,12 @@ def test_example_02(tmp_path):
     assert [int(face) for face, _, _ in decisions] == [1, 2, 3, 4, 5, 6]
     assert [search for _, search, _ in decisions] == [best for _, _, best in decisions]
     assert [best for _, _, best in decisions] == ["roll"] * 4 + ["stop"] * 2
+
+
+def test_example_03(tmp_path):
+    """The prior prefers to go back; near the end the plan goes on, and its tree is drawn."""
+    said = output(3, tmp_path)
+    rows = [line.split() for line in said.partition("\n")[2].splitlines()[:4]]
+    assert [row[1] for row in rows[1:]] == ["right"] * 3
+    assert all(int(row[2]) + int(row[3]) == 100 for row in rows)
+    assert "<svg" in (tmp_path / "corridor.svg").read_text(encoding="utf-8")

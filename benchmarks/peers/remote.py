@@ -29,10 +29,13 @@ class FailedError(Exception):
 class Remote:
     """A worker process with one contender, ready to be timed."""
 
-    def __init__(self, python: str | Path, peer: Peer, question: Question, limit: float) -> None:
+    def __init__(
+        self, python: str | Path, peer: Peer, question: Question, limit: float, setting_up: float = SETTING_UP
+    ) -> None:
         self.name = peer.name
         self.units = question.units
         self.limit = limit
+        self._setting_up = setting_up  # seconds
         self.version: str | None = None
         self.evaluated: float | None = None  # positions evaluated in a search, where it can be told
         self.ready = 0.0  # seconds until the first search was done: imports, compilation, that search
@@ -53,8 +56,8 @@ class Remote:
 
     def _set_up(self, peer: Peer, question: Question) -> None:
         task = {"adapter": peer.adapter, "variant": peer.variant, "package": peer.package}
-        made = self._ask("setting up", SETTING_UP, do="make", question=dataclasses.asdict(question), **task)
-        first = self._ask("first search", self.limit + SETTING_UP, do="warm")  # some compile only then
+        made = self._ask("setting up", self._setting_up, do="make", question=dataclasses.asdict(question), **task)
+        first = self._ask("first search", self.limit + self._setting_up, do="warm")  # some compile only then
         self.version = made["version"]
         self.ready = made["seconds"] + first["seconds"]
         self.evaluated = first["evaluated"]

@@ -36,6 +36,32 @@ class Answers {
     wave.answers = 0;
   }
 
+  // The same for what a model was asked.
+  void apply(Wave& wave, const Transitions& given) {
+    c.wave = &wave;
+    const Graph& g = c.graph;
+    const Model& model = *g.rules.model;
+    const std::size_t players = g.players;
+    if (values_.size() < players) values_.resize(players);
+    if (rewards_.size() < players) rewards_.resize(players);
+    if (chances_.size() < given.chances.wide) chances_.resize(given.chances.wide);
+    for (std::size_t row = 0; row < wave.requests.size(); ++row) {
+      const Request& request = wave.requests[row];
+      const Transition t = transition(given, row, model, g.nodes[request.node]);
+      playout_.settler.settle_transition(request.node, request.frozen, t);
+    }
+    wave.requests.clear();
+    wave.answers = 0;
+  }
+
+  // Let a compiled model answer all that a wave requests.
+  void foresee(Wave& wave) {
+    c.wave = &wave;
+    for (const Request& request : wave.requests) playout_.asker.foresee(request.node, request.frozen);
+    wave.requests.clear();
+    wave.answers = 0;
+  }
+
   // Evaluate all that a wave requests natively; its rollouts may be shared by a team.
   void evaluate(Wave& wave) {
     Evaluators& evaluators = playout_.evaluators;
@@ -71,6 +97,32 @@ class Answers {
   }
 
  private:
+  // A row of what a model answered.
+  Transition transition(const Transitions& given, std::size_t row, const Model& model, const Node& parent) {
+    const auto doubles = [row](const Numbers& numbers, std::vector<double>& buffer) -> const double* {
+      if (!numbers.given()) return nullptr;
+      if (numbers.both) return numbers.both + row * numbers.wide;
+      for (std::size_t i = 0; i < numbers.wide; ++i) buffer[i] = static_cast<double>(numbers.single[row * numbers.wide + i]);
+      return buffer.data();
+    };
+    const auto actions = static_cast<std::size_t>(model.actions);
+    Transition t;
+    t.number = given.number + static_cast<std::uint32_t>(row);
+    t.rewards = doubles(given.rewards, rewards_);
+    t.discount = given.discounts.given() ? given.discounts.at(row) : parent.kind == Kind::decision ? c.config.discount : 1.0;
+    if (given.after && given.after[row]) {
+      t.chances = doubles(given.chances, chances_);
+      return t;
+    }
+    const Numbers logits = given.logits.from(row);
+    t.single = logits.single;
+    t.both = logits.both;
+    t.values = doubles(given.values, values_);
+    t.legal = given.legal ? given.legal + row * actions : nullptr;
+    t.mover = given.movers ? static_cast<std::uint8_t>(given.movers[row]) : static_cast<std::uint8_t>((parent.mover + 1) % model.players);
+    return t;
+  }
+
   void load(const Wave& wave, const Request& request) {
     if (request.kind == Request::Kind::node) c.load(request.node);
     else c.position().set(wave.frozen[request.frozen].state.data());
@@ -80,6 +132,7 @@ class Answers {
   Playout& playout_;
   std::vector<std::byte> states_;
   std::vector<std::uint64_t> keys_;
+  std::vector<double> values_, rewards_, chances_;  // of one row
 };
 
 }  // namespace anabranch

@@ -1,5 +1,5 @@
-// Ask for evaluations: of nodes, and of states that an edge will keep frozen. Native evaluators answer at once where paths
-// are searched one at a time; else a request is left with the wave.
+// Ask for evaluations: of nodes, and of states that an edge will keep frozen; of a learned model for transitions. Native
+// evaluators and compiled models answer at once where paths are searched one at a time; else a request is left with the wave.
 #pragma once
 
 #include <cstddef>
@@ -10,6 +10,7 @@
 #include "anabranch/context.hpp"
 #include "anabranch/evaluate.hpp"
 #include "anabranch/expand.hpp"
+#include "anabranch/foresee.hpp"
 #include "anabranch/kept.hpp"
 #include "anabranch/settle.hpp"
 
@@ -27,10 +28,14 @@ class Asker {
  public:
   Asker(Context& context, Expander& expander, Settler& settler, Evaluators& evaluators, KeptEvaluations& kept)
       : c(context), expander_(expander), settler_(settler), evaluators_(evaluators), kept_(kept), marking_(context.config.marks()),
-        deferred_(marking_ || !evaluators.native()) {}
+        learned_(context.graph.rules.model != nullptr), foresight(context), deferred_(marking_ || !(evaluators.native() || foresight.native())) {}
 
   // Request the evaluation of a decision node, unless it was requested already and the answer is on its way.
   void request(NodeId id) {
+    if (learned_) [[unlikely]] {
+      request_transition(id);
+      return;
+    }
     if (!kept_.empty()) [[unlikely]] {
       c.load(id);
       const std::uint32_t known = kept_.find(c.position().state());
@@ -52,6 +57,12 @@ class Asker {
   // Evaluate the state in hand, which gets no node: walk on through chance by drawing; a known state lends its Q.
   __attribute__((noinline, cold)) void freeze(NodeId at, std::uint32_t place) {
     Graph& g = c.graph;
+    if (learned_) {
+      g.edges[g.nodes[at].edges + place].bits |= kFrozen;
+      if (deferred_) c.wave->requests.push_back({Request::Kind::transition, at, place, 0});
+      else foresee(at, place);
+      return;
+    }
     Position& position = c.position();
     std::uint64_t hash = expander_.offer();
     std::uint64_t key = expander_.child_key(hash, at);
@@ -89,7 +100,24 @@ class Asker {
     settler_.freeze(at, place, collected.data(), evaluators_.values.data());
   }
 
+  // Call a compiled model for an edge, and use what it says.
+  void foresee(NodeId at, std::uint32_t place) {
+    const Transition told = foresight.ask(at, place);
+    settler_.settle_transition(at, place, told, foresight.latent());
+  }
+
  private:
+  // Request where the edge leads that a leaf hangs on.
+  void request_transition(NodeId id) {
+    const Graph& g = c.graph;
+    const NodeId at = g.parent[id];
+    const Node& above = g.nodes[at];
+    std::uint32_t place = above.edge_count - 1;  // mostly the edge was just made
+    while (g.edges[above.edges + place].child != id) --place;
+    if (deferred_) wait_for(id, [&] { c.wave->requests.push_back({Request::Kind::transition, at, place, g.key[id]}); });
+    else foresee(at, place);
+  }
+
   // Note that a node waits for an answer, and who it is to come from; once.
   template <class Note>
   void wait_for(NodeId id, const Note& note) {
@@ -107,6 +135,12 @@ class Asker {
   Evaluators& evaluators_;
   KeptEvaluations& kept_;
   const bool marking_;   // whether visits may be in flight together
+  const bool learned_;   // whether children are a model's
+
+ public:
+  Foresight foresight;
+
+ private:
   const bool deferred_;  // whether evaluations come later
 };
 

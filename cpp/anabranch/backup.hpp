@@ -31,7 +31,9 @@ inline std::size_t edge_stride(const Graph& g) {
   return P ? sizeof(Edge) + P * sizeof(double) : g.edges.stride();
 }
 
-inline double discount_of(const Node& node, const Config& config) {
+// d(e): the game's, 1 where dice are rolled, or what a model said.
+inline double discount_of(const Graph& g, const Node& node, EdgeId e, const Config& config) {
+  if (config.edge_discounts) [[unlikely]] return g.discounts[e];
   return node.kind == Kind::decision ? config.discount : 1.0;
 }
 
@@ -92,16 +94,15 @@ template <std::size_t P>
 template <std::size_t P = 0>
 inline void read_shared(Graph& g, const Node& node, const Config& config) {
   if (!node.is(kSharedEdges)) return;
-  const double discount = discount_of(node, config);
   const Edge* edge = &g.edge<P>(node.edges);
   for (EdgeId e = node.edges; e < node.edges + node.edge_count; ++e, edge = further(edge, edge_stride<P>(g)))
-    if (edge->is(kShared)) read_child<P>(g, e, discount, config);
+    if (edge->is(kShared)) read_child<P>(g, e, discount_of(g, node, e, config), config);
 }
 
 template <std::size_t P = 0>
 inline void read_children(Graph& g, const Node& node, const Config& config) {
   for (const EdgeId e : EdgeIds(node))
-    if (g.edge<P>(e).child != kNone) read_child<P>(g, e, discount_of(node, config), config);
+    if (g.edge<P>(e).child != kNone) read_child<P>(g, e, discount_of(g, node, e, config), config);
 }
 
 // The value of a decision node by its visits, from its q(e) as they are; what selectors that keep no strategy report.

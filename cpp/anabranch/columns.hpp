@@ -29,6 +29,7 @@
 #define ANABRANCH_EDGE_COLUMNS(COLUMN)                                                          \
   COLUMN(marks, std::uint32_t, 1, 0, config.marks(), false)           /* v(e) */                \
   COLUMN(repeats, std::uint32_t, 1, 0, config.counts_repeats(), true) /* C(e) */                \
+  COLUMN(discounts, double, 1, 1.0, config.edge_discounts, true)      /* d(e) of a model */      \
   ANABRANCH_MORE_EDGE_COLUMNS(COLUMN)
 
 // One row per acting player and choice, of nodes that need any: `Node::rows` is the first.

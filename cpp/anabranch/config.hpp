@@ -102,7 +102,8 @@ struct Config {
   double returns_low = -1.0, returns_high = 1.0;
   Cycles cycles = Cycles::refused;
   double repetition = 0.0;
-  bool keyed_by_path = false;  // object games: a node's key mixes its creator's key and the edge
+  bool keyed_by_path = false;  // object games, models: a node's key mixes its creator's key and the edge
+  bool edge_discounts = false;  // a model says how each step is discounted
 
   // One path at a time, that meets no node twice: nothing is ever in flight.
   bool sequential() const { return width == 1 && depth == 1 && cycles != Cycles::bootstrap; }

@@ -1,4 +1,5 @@
-// Expand: children of nodes, from the rules of the game. The state stepped to becomes a node, found or made.
+// Expand: children of nodes, from the rules of the game or from a learned model. The state stepped to becomes a node, found
+// or made; a model's is made before the model says what it is, as a leaf whose transition is requested.
 //
 // The only part that steps through a game: everything above sees edges and children, wherever they come from.
 #pragma once
@@ -6,10 +7,13 @@
 #include <algorithm>
 #include <bit>
 #include <cstdint>
+#include <cstring>
 #include <vector>
 
 #include "anabranch/context.hpp"
+#include "anabranch/model.hpp"
 #include "anabranch/proof.hpp"
+#include "anabranch/select/prior.hpp"
 
 namespace anabranch {
 
@@ -27,6 +31,10 @@ class Expander {
   // Step from a node along a move; the state reached is in hand then. `counted`: the node's state is in hand and its choices
   // were just counted.
   [[gnu::always_inline]] void step(NodeId at, std::uint32_t move, bool counted = false) {
+    if (c.graph.rules.model) [[unlikely]] {
+      set_out(at, move);
+      return;
+    }
     if (counted) {
       Position& position = c.position();
       std::fill(position.actions.begin(), position.actions.end(), kIdle);
@@ -56,6 +64,10 @@ class Expander {
   // Whether that was only found out now.
   [[gnu::always_inline]] bool count_choices(NodeId at, Node& node) {
     if (node.choices != 0) [[likely]] return false;
+    if (c.graph.rules.model) {
+      weigh(at, node);
+      return false;
+    }
     c.load(at);
     node.choices = static_cast<std::uint32_t>(c.position().count_choices(node.mover));
     return true;
@@ -63,6 +75,7 @@ class Expander {
 
   // Lead an edge to the state in hand: to its node, found or made. False where there is no room for one.
   [[gnu::always_inline]] bool attach(NodeId at, std::uint32_t place) {
+    if (c.graph.rules.model) [[unlikely]] return attach_unknown(at, place);
     const std::uint64_t hash = offer();
     NodeId child = find(hash);
     if (child == kNone) {
@@ -142,6 +155,47 @@ class Expander {
   }
 
  private:
+  // The way to a child that a model has not told of yet: the actions, which its key is made of; nothing is paid so far.
+  void set_out(NodeId at, std::uint32_t move) {
+    Position& position = c.position();
+    const Node& node = c.graph.nodes[at];
+    for (std::int32_t& action : position.actions) action = kIdle;
+    for (float& reward : position.rewards) reward = 0.0f;
+    if (node.kind == Kind::chance) position.actions[0] = outcome_of(node, move);
+    else position.actions[node.mover] = c.graph.rules.model->action(c.graph.states.at(at), move);
+  }
+
+  // Lead an edge to a leaf of which nothing is known. False where there is no room for one.
+  bool attach_unknown(NodeId at, std::uint32_t place) {
+    if (c.full()) return false;
+    std::memset(record_.data(), 0, record_.size() * 8);
+    auto* record = reinterpret_cast<std::byte*>(record_.data());
+    Model::head(record) = LatentHead();
+    c.graph.states.offer_unlike(record);
+    Node made;
+    made.kind = Kind::decision;
+    made.acting = 1;
+    const NodeId child = c.graph.add(made, child_key(0, at));
+    c.graph.link(at, c.graph.nodes[at].edges + place, child);
+    return true;
+  }
+
+  // Turn the logits that a model gave for a node into priors, when it is first selected at; most nodes never are.
+  __attribute__((noinline)) void weigh(NodeId at, Node& node) {
+    const Model& model = *c.graph.rules.model;
+    const auto wide = static_cast<std::size_t>(model.actions);
+    if (ids_.size() < wide) ids_.resize(wide);
+    if (chances_.size() < wide) chances_.resize(wide);
+    std::size_t count = wide;
+    if (model.masks) count = model.list_legal(c.graph.states.at(at), ids_.data());
+    if (node.rows != kNone) {
+      float* row = &c.graph.priors[node.rows];
+      softmax(model.masks ? ids_.data() : nullptr, count, row, chances_.data());
+      store_prior(chances_.data(), count, row);
+    }
+    node.choices = static_cast<std::uint32_t>(count);
+  }
+
   std::int32_t outcome_of(const Node& node, std::uint32_t move) const {
     return c.graph.rules.chance ? c.graph.outcomes_of(node).outcomes[move] : static_cast<std::int32_t>(move);
   }
@@ -191,6 +245,7 @@ class Expander {
   std::vector<std::uint64_t> record_;  // of one state; taking nodes back must not take memory
   std::vector<std::uint32_t> sizes_;
   std::vector<std::int32_t> ids_;
+  std::vector<double> chances_;
 };
 
 }  // namespace anabranch

@@ -20,6 +20,7 @@ struct Failure : std::exception {
   std::vector<std::int32_t> actions;  // of `step`
   std::int32_t player = 0, action = 0;
   std::uint64_t random = 0;
+  std::uint32_t node = UINT32_MAX, place = 0;  // of a model: the edge whose transition it was
   std::vector<std::vector<std::int32_t>> line;  // the actions from the root to that state, filled in by the search
   const void* search = nullptr;                 // whose playout it was
 

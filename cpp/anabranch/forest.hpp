@@ -179,7 +179,15 @@ class Forest {
   static std::vector<After> gather(const std::vector<Search*>& roots, const std::vector<std::uint64_t>& goals, bool late, Team* team,
                                    const Before& before) {
     std::vector<After> after(roots.size(), After::rests);
+    gather(roots, goals, late, team, before, [](std::size_t) {}, after);
+    return after;
+  }
+  // The same where somebody looks at what a root asks while it is in the processor's caches: `asked(root)`.
+  template <class Before, class Asked>
+  static void gather(const std::vector<Search*>& roots, const std::vector<std::uint64_t>& goals, bool late, Team* team,
+                     const Before& before, const Asked& asked, std::vector<After>& after) {
     each(roots, team, [&](std::size_t i) {
+      after[i] = After::rests;
       before(i);
       std::uint32_t waves = kLongTurn;
       const auto more = [&] { return waves-- > 0; };
@@ -187,11 +195,11 @@ class Forest {
       if (root.proceed(goals[i], late, more)) {
         root.handed_out();
         after[i] = After::asks;
+        asked(i);
       } else if (!late && !root.in_flight() && !root.over() && !root.solved() && root.root_visits() < goals[i]) {
         after[i] = After::goes_on;
       }
     });
-    return after;
   }
 
   // Do something to every root; whatever goes wrong, undo the root's waves and throw the failure of the first root that failed.
@@ -229,7 +237,7 @@ class Forest {
       action();
     } catch (Failure& failure) {
       failure.search = &root;
-      failure.line = line_in_hand(root);
+      failure.line = failure.node == kNone ? line_in_hand(root) : line_to(root, failure.node, {failure.node, failure.place});
       root.undo();
       throw;
     } catch (...) {

@@ -52,7 +52,7 @@ class Graph {
         players(static_cast<std::size_t>(game.players)),
         nodes(2 * players),
         edges(players),
-        states(game.state_size),
+        states(game.state_size, game.model != nullptr),
         key_records(game.key ? game.key_size : 8) {
 #define ANABRANCH_DECLARE(column, type, values, begins_with, kept_where, in_files) \
   column.declare(#column, kept_where, values, begins_with, in_files);

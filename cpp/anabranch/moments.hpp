@@ -59,7 +59,7 @@ class Moments {
   Spread edge(const Node& parent, EdgeId e, std::size_t player) const {
     const Edge& edge = g_.edges[e];
     if (edge.is(kFrozen)) return {g_.value(e)[player], 0.0};
-    const double discount = discount_of(parent, config_);
+    const double discount = discount_of(g_, parent, e, config_);
     const double reward = static_cast<double>(g_.reward(e, player));
     const Spread& child = node(edge.child, player);
     const double known = reward + discount * child.mean, below = discount * discount * child.variance;

@@ -57,7 +57,7 @@ class Playout {
         walk<P>();
         if (!marking_) {
           if (!c.wave->requests.empty()) [[unlikely]] return true;
-        } else if (path.phase == Phase::open || path.visits.size() > 1) {
+        } else if (path.phase == Phase::open || path.phase == Phase::walk || path.visits.size() > 1) {
           return true;  // the wave's answers come first
         }
       } else if (path.phase == Phase::open) {
@@ -133,6 +133,10 @@ class Playout {
       if (node.kind == Kind::decision) [[likely]] {
         if (node.visits == 0) {
           asker.request(at);
+          if (stochastic_ && g.nodes[g.parent[at]].kind == Kind::decision) [[unlikely]] {  // an afterstate: the walk goes on there
+            path.visits.back().at = at;
+            path.phase = Phase::walk;
+          }
           return;
         }
         path.steps.push({at, kNone});
@@ -191,7 +195,7 @@ class Playout {
       if (step.place != kNone) [[likely]] {
         const EdgeId e = node.edges + step.place;
         Edge& edge = g.edge<P>(e);
-        if (count_visit<P>(g, edge)) [[likely]] read_known<P>(g, e, edge, discount_of(node, c.config), c.config);
+        if (count_visit<P>(g, edge)) [[likely]] read_known<P>(g, e, edge, discount_of(g, node, e, c.config), c.config);
       } else {
         for (std::size_t d = visit.drawn; d < path.drawn.size(); ++d) count_visit<P>(g, g.edges[node.edges + path.drawn[d]]);
         read_children(g, node, c.config);
@@ -387,6 +391,7 @@ class Playout {
   const bool plain_ = !c.config.keeps_range();
   const bool learns_ = c.config.learns();
   const bool proves_ = c.config.proofs != Proofs::off;
+  const bool stochastic_ = c.graph.rules.model && c.graph.rules.model->stochastic();
   const bool keeps_chances_ = selectors.together.keeps_chances();
 };
 

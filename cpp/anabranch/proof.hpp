@@ -103,7 +103,7 @@ inline Interval edge_interval(const Graph& g, const Config& config, const Node& 
   const NodeId child = g.edges[e].child;
   const bool counts = config.cycles != Cycles::valued || g.nodes[child].is(kProven);
   const Interval interval = counts ? ProofRow(g, child)[player] : first_interval(g, config, child, player);
-  const double reward = static_cast<double>(g.reward(e, player)), discount = discount_of(node, config);
+  const double reward = static_cast<double>(g.reward(e, player)), discount = discount_of(g, node, e, config);
   if (discount == 0.0) return {reward, reward};
   return {reward + discount * interval.low, reward + discount * interval.high};
 }

@@ -19,7 +19,7 @@ namespace anabranch {
 inline double current_value(const Search& search, const Node& node, EdgeId e, std::size_t player) {
   const Graph& g = search.graph();
   const bool stale = g.edges[e].is(kShared) && !g.edges[e].is(kFrozen);
-  return stale ? child_value(g, e, player, discount_of(node, search.config()), search.config()) : g.value(e)[player];
+  return stale ? child_value(g, e, player, discount_of(g, node, e, search.config()), search.config()) : g.value(e)[player];
 }
 
 // What the root knows of every player and action, P × A each: policy, prior and q (0, 0 and NaN where there is nothing to
@@ -41,6 +41,7 @@ inline void tell_root(Search& search, const RootTables& to) {
   std::fill_n(to.q, cells, std::nan(""));
   std::fill_n(to.visits, cells, 0);
   std::fill_n(to.chosen, g.players, -1);
+  if (g.rules.model) search.expander().count_choices(0, search.graph().nodes[0]);  // a model's logits become priors
   const Node node = g.nodes[0];
   if (node.kind != Kind::decision || !search.root_ready()) return;
   search.load(0);
@@ -89,6 +90,7 @@ struct EdgeReport {
   NodeId child;  // kNone where it is frozen
   std::vector<double> value;
   double chance;  // of an outcome, NaN where only `draw` knows; 1 elsewhere
+  std::vector<double> rewards;
 };
 
 // The edges of a node, in creation order.
@@ -98,10 +100,12 @@ inline std::vector<EdgeReport> edges_of(Search& search, NodeId id) {
   std::vector<EdgeReport> rows;
   for (const EdgeId e : EdgeIds(node)) {
     const Edge edge = g.edges[e];
-    if (edge.child != kNone) read_child(g, e, discount_of(node, search.config()), search.config());
+    if (edge.child != kNone) read_child(g, e, discount_of(g, node, e, search.config()), search.config());
     double chance = 1.0;
     if (node.kind == Kind::chance) chance = g.rules.chance ? g.outcomes_of(node).chances[edge.move] : std::nan("");
-    rows.push_back({search.expander().actions_of(id, edge.move), edge.visits, edge.child, {g.value(e), g.value(e) + g.players}, chance});
+    std::vector<double> rewards;
+    for (std::size_t p = 0; p < g.players; ++p) rewards.push_back(static_cast<double>(g.reward(e, p)));
+    rows.push_back({search.expander().actions_of(id, edge.move), edge.visits, edge.child, {g.value(e), g.value(e) + g.players}, chance, std::move(rewards)});
   }
   return rows;
 }
@@ -229,19 +233,11 @@ inline std::vector<Actions> line_in_hand(Search& search) {
   return spelled(search, steps);
 }
 
-// The actions from the root to the first state of the oldest wave that waits, by the first way to it that was found.
-inline std::vector<Actions> line_of_request(Search& search) {
+// The actions from the root to a node, by the first way to it that was found; and one more step, if there is one.
+inline std::vector<Actions> line_to(Search& search, NodeId id, PathStep last) {
   const Graph& g = search.graph();
-  const Wave* wave = search.waiting();
-  if (!wave || wave->requests.empty()) return {};
-  const Request& request = wave->requests[0];
   std::vector<PathStep> steps;
-  NodeId id = request.node;
-  if (request.kind == Request::Kind::frozen) {
-    const Request::Frozen& frozen = wave->frozen[request.frozen];
-    steps.push_back({frozen.parent, frozen.place});
-    id = frozen.parent;
-  }
+  if (last.node != kNone) steps.push_back(last);
   while (id != 0 && g.parent[id] != kNone) {
     const NodeId above = g.parent[id];
     const Node& node = g.nodes[above];
@@ -253,6 +249,17 @@ inline std::vector<Actions> line_of_request(Search& search) {
   }
   std::reverse(steps.begin(), steps.end());
   return spelled(search, steps);
+}
+
+// The actions from the root to the first state of the oldest wave that waits, by the first way to it that was found.
+inline std::vector<Actions> line_of_request(Search& search) {
+  const Wave* wave = search.waiting();
+  if (!wave || wave->requests.empty()) return {};
+  const Request& request = wave->requests[0];
+  if (request.kind == Request::Kind::transition) return line_to(search, request.node, {request.node, request.frozen});
+  if (request.kind == Request::Kind::node) return line_to(search, request.node, {kNone, kNone});
+  const Request::Frozen& frozen = wave->frozen[request.frozen];
+  return line_to(search, frozen.parent, {frozen.parent, frozen.place});
 }
 
 }  // namespace anabranch

@@ -25,6 +25,8 @@ using Status = std::int32_t;
 template <class... Arguments>
 using Verb = Status (*)(std::int64_t* result, void** error, const void* self, void* state, Arguments...);
 
+struct Model;
+
 struct Rules {
   const void* instance = nullptr;  // `self`: the numbers and arrays of this instance
   std::size_t state_size = 0;      // bytes
@@ -34,6 +36,7 @@ struct Rules {
   std::int32_t actions = 0;   // the size of `legal`'s buffer
   std::int32_t outcomes = 0;  // the size of `chance`'s buffers
   bool runs_python = false;   // verbs take the GIL, and may do anything Python can
+  const Model* model = nullptr;  // where children are a learned model's (model.hpp): there is no `step` then
 
   Verb<> turn = nullptr;                                              // → kOver, kChance or acting players as bits
   Verb<std::int32_t /*player*/, std::int32_t* /*actions*/> legal = nullptr;  // → how many ids were written, ascending

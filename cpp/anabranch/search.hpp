@@ -47,7 +47,7 @@ class Search {
   const Selectors& selectors() const { return playout.selectors; }
   void load(NodeId id) { context.load(id); }
 
-  bool native() const { return playout.evaluators.native(); }
+  bool native() const { return playout.evaluators.native() || playout.asker.foresight.native(); }
   void set_team(Team* team) { playout.evaluators.set_team(team); }
   bool shares_rollouts() const { return playout.evaluators.shares_rollouts(config().width); }
 
@@ -89,6 +89,25 @@ class Search {
     wave.wide = wide;
     wave.logits.assign(logits, logits + rows * wide);
     wave.values.assign(values, values + rows * graph().players);
+  }
+
+  // The same where a learned model was asked for transitions. What is used later is copied.
+  void answer(const Transitions& given) {
+    Wave& wave = *waiting();
+    wave.waits = false;
+    if (config().sequential()) {
+      answers_.apply(wave, given);
+      return;
+    }
+    wave.transitions.take(given, wave.requests.size(), *graph().rules.model);
+    wave.answers = wave.requests.size();
+  }
+
+  // What a model says of the root, which is a decision.
+  void begin(const Transition& said) {
+    begin_wave();
+    playout.settler.settle_decision(0, said);
+    waves_.pop_back();
   }
 
   // Call for the nodes of the path in hand, and (once they are here) for their edges, which will be backed up next.
@@ -263,7 +282,8 @@ class Search {
     for (;;) {
       if (!waves_.empty() && !waves_.back()->requests.empty() && !waves_.back()->waits && waves_.back()->answers == 0) {
         if (!native()) return true;
-        answers_.evaluate(*waves_.back());
+        if (playout.asker.foresight.native()) waves_.back()->answers = waves_.back()->requests.size();  // when it lands
+        else answers_.evaluate(*waves_.back());
       }
       const std::uint64_t left = goal - std::min<std::uint64_t>(goal, root_visits() + flying());
       if (!root_ready() && waves_.empty()) {
@@ -325,7 +345,11 @@ class Search {
     wave.undo.answers_begin(graph());
     for (const auto& [node, entry] : wave.recalled) playout.settler.recall(node, playout.kept, entry);
     wave.recalled.clear();
-    if (wave.answers > 0) answers_.apply(wave, wave.logits.data(), wave.wide, wave.values.data());
+    if (wave.answers > 0) {
+      if (!graph().rules.model) answers_.apply(wave, wave.logits.data(), wave.wide, wave.values.data());
+      else if (native()) answers_.foresee(wave);
+      else answers_.apply(wave, wave.transitions.view());
+    }
     const bool complete = wave.complete();
     if (complete) playout.expect_back();
     for (std::size_t i = 0; i < wave.count; ++i) {

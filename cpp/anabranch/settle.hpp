@@ -5,11 +5,13 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <vector>
 
 #include "anabranch/backup.hpp"
 #include "anabranch/context.hpp"
 #include "anabranch/kept.hpp"
+#include "anabranch/model.hpp"
 #include "anabranch/proof.hpp"
 #include "anabranch/select/prior.hpp"
 
@@ -42,6 +44,65 @@ class Settler {
     g.nodes[id].visits = 1;
   }
 
+  // What a learned model says of an edge: what the step pays, and what its child is. `latent` is the child's, where it lies in
+  // the record. Most nodes are never selected at, so logits in single precision are kept as they are until one is.
+  void settle_transition(NodeId at, std::uint32_t place, const Transition& t, const std::byte* latent = nullptr) {
+    Graph& g = c.graph;
+    const Model& model = *g.rules.model;
+    const EdgeId e = g.nodes[at].edges + place;
+    if (t.rewards) set_reward(e, t.rewards);
+    if (g.discounts.kept()) g.discounts[e] = t.discount;
+    const NodeId child = g.edges[e].child;
+    if (child == kNone) {
+      if (sums_.size() < g.players) sums_.resize(g.players);
+      std::fill_n(sums_.begin(), g.players, 0.0);
+      freeze(at, place, sums_.data(), t.values);
+      return;
+    }
+    std::byte* record = g.states.at(child);
+    LatentHead& head = Model::head(record);
+    head.number = t.number;
+    if (latent) std::memcpy(record + model.latent_at(), latent, model.latent_bytes);
+    if (t.chances) {
+      head.turn = static_cast<std::int8_t>(kChance);
+      g.nodes[child].mover = g.nodes[at].mover;  // whose action it was
+      settle_chance(child, t.chances);
+    } else if (model.discounts && t.discount == 0.0) {
+      head.turn = static_cast<std::int8_t>(kOver);
+      arrived(g.nodes[child]);
+      g.nodes[child].kind = Kind::over;
+      g.nodes[child].acting = 0;
+      g.nodes[child].visits = 1;
+    } else {
+      settle_decision(child, t);
+    }
+  }
+
+  // The evaluation of a decision by a model.
+  void settle_decision(NodeId id, const Transition& t) {
+    Graph& g = c.graph;
+    const Model& model = *g.rules.model;
+    const auto wide = static_cast<std::size_t>(model.actions);
+    std::byte* record = g.states.at(id);
+    Model::head(record).turn = 1;
+    Model::head(record).mover = t.mover;
+    if (model.masks) model.write_mask(record, t.legal);
+    if (t.single) {
+      const std::uint32_t at = g.add_choices(wide);
+      std::memcpy(&g.priors[at], t.single, wide * sizeof(float));
+      g.nodes[id].rows = at;
+    } else if (t.both) {
+      if (listed_.size() < wide) listed_.resize(wide);
+      const std::size_t count = model.list_legal(record, listed_.data());
+      append_softmax(listed_.data(), count, t.both);
+      g.nodes[id].rows = static_cast<std::uint32_t>(g.choice_rows() - count);
+      g.nodes[id].choices = static_cast<std::uint32_t>(count);
+    }
+    g.nodes[id].mover = t.mover;
+    set_evaluation(id, t.values);
+    g.nodes[id].visits = 1;
+  }
+
   // One kept from before an advance.
   void recall(NodeId id, const KeptEvaluations& kept, std::uint32_t entry) {
     Graph& g = c.graph;
@@ -62,7 +123,7 @@ class Settler {
     Graph& g = c.graph;
     const EdgeId e = g.nodes[at].edges + place;
     g.edges[e].bits |= kFrozen;
-    const double discount = discount_of(g.nodes[at], c.config);
+    const double discount = discount_of(g, g.nodes[at], e, c.config);
     for (std::size_t p = 0; p < g.players; ++p)
       g.value(e)[p] = static_cast<double>(g.reward(e, p)) + discount * (collected[p] + worth[p]);
   }
@@ -87,13 +148,47 @@ class Settler {
     if (c.config.learns() && c.graph.nodes[id].acting > 1) [[unlikely]] write_priors(id);
   }
 
+  // What a step paid, where that is known later than the edge.
+  void set_reward(EdgeId e, const double* paid) {
+    Graph& g = c.graph;
+    std::uint32_t row = g.edges[e].reward();
+    if (row == kNoReward) {
+      if (std::all_of(paid, paid + g.players, [](double each) { return static_cast<float>(each) == 0.0f; })) return;
+      row = static_cast<std::uint32_t>(g.rewards.size() / g.players);
+      g.rewards.extend(g.players);
+      g.edges[e].bits = (g.edges[e].bits & ~kNoReward) | row;
+    }
+    for (std::size_t p = 0; p < g.players; ++p) g.rewards[row * g.players + p] = static_cast<float>(paid[p]);
+  }
+
+  // An afterstate: its outcomes, of which those that cannot be are left out.
+  void settle_chance(NodeId id, const double* chances) {
+    Graph& g = c.graph;
+    listed_.clear();
+    weights_.clear();
+    for (std::int32_t outcome = 0; outcome < g.rules.model->outcomes; ++outcome) {
+      if (!(chances[outcome] > 0.0)) continue;
+      listed_.push_back(outcome);
+      weights_.push_back(chances[outcome]);
+    }
+    const std::uint32_t list = g.tables.intern(listed_.data(), weights_.data(), listed_.size());
+    Node& node = g.nodes[id];
+    arrived(node);
+    node.kind = Kind::chance;
+    node.acting = 0;
+    node.choices = list;
+  }
+
+  void arrived(Node& node) {
+    if (!node.is(kPending)) return;
+    node.clear(kPending);
+    if (c.config.marks()) --c.awaited;
+  }
+
   void set_evaluation(NodeId id, const double* values) {
     Node& node = c.graph.nodes[id];
     if (!node.is(kPending) && !c.undo().made(id)) c.undo().asked(id);
-    if (node.is(kPending)) {
-      node.clear(kPending);
-      if (c.config.marks()) --c.awaited;
-    }
+    arrived(node);
     std::copy_n(values, c.graph.players, c.graph.mean(id));
     std::copy_n(values, c.graph.players, c.graph.evaluation(id));
     if (node.is(kTight)) [[unlikely]] clip_tight(c.graph, c.config, id);
@@ -139,22 +234,14 @@ class Settler {
   // The same where every id is a choice of its own.
   void append_softmax(const std::int32_t* ids, std::size_t count, const double* logits) {
     if (sums_.size() < count) sums_.resize(count);
-    double* const chances = sums_.data();
-    double top = logits[ids[0]];
-    for (std::size_t i = 1; i < count; ++i) top = logits[ids[i]] > top ? logits[ids[i]] : top;
-    double total = 0.0;
-    for (std::size_t i = 0; i < count; ++i) {
-      const double below = logits[ids[i]] - top;
-      chances[i] = below == 0.0 ? 1.0 : std::exp(below);  // of the likeliest, and there is always one
-      total += chances[i];
-    }
-    for (std::size_t i = 0; i < count; ++i) chances[i] /= total;
+    softmax(ids, count, logits, sums_.data());
     const std::uint32_t at = c.graph.add_choices(count);
-    store_prior(chances, count, &c.graph.priors[at]);
+    store_prior(sums_.data(), count, &c.graph.priors[at]);
   }
 
   Context& c;
   std::vector<double> weights_, sums_;
+  std::vector<std::int32_t> listed_;
 };
 
 }  // namespace anabranch

@@ -29,7 +29,8 @@ class States {
  public:
   static constexpr std::size_t kWhole = 256;
 
-  explicit States(std::size_t size) : size_(size), words_(size / 8), whole_(size <= kWhole) {}
+  // `whole`: copied whatever their size, since they are written again.
+  explicit States(std::size_t size, bool whole = false) : size_(size), words_(size / 8), whole_(whole || size <= kWhole) {}
 
   std::size_t size() const { return count_; }
   std::size_t record_size() const { return size_; }
@@ -65,6 +66,13 @@ class States {
     }
     return mix(sum + size_);
   }
+
+  // The same where nobody looks for equal ones, as where a model's latents equal no other.
+  void offer_unlike(const std::byte* record) { offered_ = record; }
+
+  // A record that is stored whole, to be read or written where it is.
+  std::byte* at(std::size_t id) { return data_.data() + id * size_; }
+  const std::byte* at(std::size_t id) const { return data_.data() + id * size_; }
 
   // Whether the record stored under `id` equals the one offered.
   bool equals(std::size_t id) const {

@@ -19,10 +19,10 @@ namespace anabranch {
 
 class Undo {
  public:
-  // `answers`: whether answers are used as soon as they are there.
+  // `answers`: whether answers are used as soon as they are there. A model's bring rewards too.
   void begin(const Graph& g, bool answers) {
     first_node_ = g.size();
-    first_reward_ = g.rewards.size();
+    first_reward_ = answers || !g.rules.model ? g.rewards.size() : SIZE_MAX;
     first_link_ = g.links.size();
     first_row_ = answers ? g.choice_rows() : SIZE_MAX;
     added_.cut(0);
@@ -36,6 +36,7 @@ class Undo {
   void edge_added(NodeId owner) { added_.append(owner); }
   void answers_begin(const Graph& g) {
     if (first_row_ == SIZE_MAX) first_row_ = g.choice_rows();
+    if (first_reward_ == SIZE_MAX) first_reward_ = g.rewards.size();
   }
   // A node that was there before is asked about.
   void asked(NodeId id) {
@@ -54,7 +55,7 @@ class Undo {
       low_ = g.low;  // last, as it says that both are there
     }
     const Node& node = g.nodes[id];
-    Before before{id, node.visits, node.edge_count, node.rows, node.flags, {}};
+    Before before{id, node.visits, node.edge_count, node.rows, node.flags, node.rows == kNone ? 0 : g.choices_of(node), {}};
     const auto keep = [&before](const void* from, std::size_t size) {
       const auto* bytes = static_cast<const std::byte*>(from);
       before.bytes.insert(before.bytes.end(), bytes, bytes + size);
@@ -103,7 +104,7 @@ class Undo {
       g.remove_last();
     }
     g.trim();
-    g.rewards.cut(first_reward_);
+    if (first_reward_ != SIZE_MAX) g.rewards.cut(first_reward_);
     g.cut_links(first_link_);
     if (first_row_ != SIZE_MAX) g.cut_choices(first_row_);
     if (!low_.empty()) {
@@ -118,6 +119,7 @@ class Undo {
     NodeId node;
     std::uint32_t visits, edge_count, rows;
     std::uint16_t flags;
+    std::size_t choices;  // it may know more of them by the time it is taken back
     std::vector<std::byte> bytes;
   };
 
@@ -133,8 +135,7 @@ class Undo {
       g.each_edge_column([&](auto& column) { part(column.row(node.edges), count * column.width * sizeof(*column.data())); });
     }
     if (before.rows == kNone) return;
-    const std::size_t choices = g.choices_of(node);
-    g.each_choice_column([&](auto& column) { part(column.row(before.rows), choices * column.width * sizeof(*column.data())); });
+    g.each_choice_column([&](auto& column) { part(column.row(before.rows), before.choices * column.width * sizeof(*column.data())); });
   }
 
   __attribute__((noinline)) void clear_more() {

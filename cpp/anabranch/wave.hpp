@@ -8,6 +8,7 @@
 
 #include "anabranch/column.hpp"
 #include "anabranch/graph.hpp"
+#include "anabranch/model.hpp"
 #include "anabranch/undo.hpp"
 
 namespace anabranch {
@@ -15,8 +16,9 @@ namespace anabranch {
 // Something that has to be answered before a wave can be backed up. Its kind says what:
 //   node    the evaluation of a node
 //   frozen  the evaluation of a state without a node, whose value an edge will keep
+//   transition  where an edge leads by a learned model, and what it pays (model.hpp): with a child, or frozen
 struct Request {
-  enum class Kind : std::uint8_t { node, frozen };
+  enum class Kind : std::uint8_t { node, frozen, transition };
 
   // Of a state that an edge keeps frozen.
   struct Frozen {
@@ -28,8 +30,8 @@ struct Request {
   };
 
   Kind kind;
-  NodeId node;           // kNone where there is none
-  std::uint32_t frozen;  // the place in the wave's list, of frozen ones
+  NodeId node;           // of a transition the parent; kNone where there is none
+  std::uint32_t frozen;  // the place in the wave's list, of frozen ones; of a transition the edge's place
   std::uint64_t key;
 };
 
@@ -97,6 +99,7 @@ struct Wave {
   bool waits = false;    // whether somebody outside was given the requests
   std::vector<double> logits, values;  // the answers, used when the wave lands: waves selected before must not see them
   std::size_t answers = 0, wide = 0;   // how many there are; logits of each
+  KeptTransitions transitions;         // the answers of a model
 
   // Whether a path, or all of them, have found their ends and wait for their turn to be backed up.
   bool found_end(std::size_t path) const { return paths[path].phase == Phase::back && paths[path].visits.size() == 1; }

@@ -121,7 +121,8 @@ void bind_config(nb::module_& m) {
       .def_rw("discount", &Config::discount)
       .def_rw("returns_low", &Config::returns_low)
       .def_rw("returns_high", &Config::returns_high)
-      .def_rw("keyed_by_path", &Config::keyed_by_path);
+      .def_rw("keyed_by_path", &Config::keyed_by_path)
+      .def_rw("edge_discounts", &Config::edge_discounts);
 
   nb::class_<NativeEvaluator>(m, "NativeEvaluator", "An evaluator that needs no Python, or none.")
       .def(nb::init<>())

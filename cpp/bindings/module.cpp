@@ -9,6 +9,7 @@ NB_MODULE(_native, m) {
   bind_config(m);
   bind_search(m);
   bind_requests(m);
+  bind_plan(m);
   bind_report(m);
   bind_snapshot(m);
   bind_solve(m);

@@ -54,7 +54,10 @@ nb::object gathered(const Graph& g, std::size_t count, std::size_t width, const 
 
 // The records field by field, and every declared column under its name. What nodes have is shown without a copy.
 nb::dict columns(const BoundSearch& s) {
-  const Search& search = idle(s);
+  Search& search = idle(s);
+  if (search.graph().rules.model)  // logits of nodes never selected at become priors
+    for (NodeId id = 0; id < search.graph().size(); ++id)
+      if (search.graph().nodes[id].kind == Kind::decision) search.expander().count_choices(id, search.graph().nodes[id]);
   const Graph& g = search.graph();
   nb::dict d;
   Buffer<std::uint64_t> starts(g.size());
@@ -117,7 +120,7 @@ nb::list edges(BoundSearch& s, NodeId id) {
   nb::list rows;
   for (const EdgeReport& edge : edges_of(*s.search, id)) {
     const nb::object child = edge.child == kNone ? nb::none() : nb::object(nb::int_(edge.child));
-    rows.append(nb::make_tuple(edge.actions, edge.visits, child, edge.value, edge.chance));
+    rows.append(nb::make_tuple(edge.actions, edge.visits, child, edge.value, edge.chance, edge.rewards));
   }
   return rows;
 }
@@ -189,8 +192,8 @@ void bind_report(nb::module_& m) {
         nb::sig("def root_proof(search: Search) -> tuple[bool, float, list[float], list[float], float, list[tuple[list[int], list[float], bool, float]]] | None"),
         "What is certain of the root and its edges; None where no more is than at first.");
   m.def("edges", [](BoundSearch& s, NodeId id) { return reporting(s, [&] { return edges(s, id); }); }, nb::arg("search"), nb::arg("node"),
-        nb::sig("def edges(search: Search, node: int) -> list[tuple[list[int], int, int | None, list[float], float]]"),
-        "[(actions, visits, child, value, probability)] in creation order.");
+        nb::sig("def edges(search: Search, node: int) -> list[tuple[list[int], int, int | None, list[float], float, list[float]]]"),
+        "[(actions, visits, child, value, probability, rewards)] in creation order.");
   m.def("variances", &variances, nb::arg("search"),
         nb::sig("def variances(search: Search) -> tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64]]"),
         "The variance of the values below every node [nodes, P], and over every edge of the root [edges, P].");

@@ -55,6 +55,15 @@ if TYPE_CHECKING:
     from anabranch.game.words import IDLE as IDLE
     from anabranch.game.words import OVER as OVER
     from anabranch.game.words import player as player
+    from anabranch.models.compiled import CompiledModel as CompiledModel
+    from anabranch.models.model import Afterstate as Afterstate
+    from anabranch.models.model import Initial as Initial
+    from anabranch.models.model import Model as Model
+    from anabranch.models.model import Transition as Transition
+    from anabranch.models.planner import Plan as Plan
+    from anabranch.models.planner import Planner as Planner
+    from anabranch.models.planner import plan as plan
+    from anabranch.models.two_player import TwoPlayer as TwoPlayer
     from anabranch.play.agent import Agent as Agent
     from anabranch.play.agent import Turn as Turn
     from anabranch.play.best_response import BestResponse as BestResponse
@@ -106,6 +115,15 @@ if TYPE_CHECKING:
     from anabranch.search.settings.config import VirtualLoss as VirtualLoss
 
 _HOME = {
+    "Afterstate": "models.model",
+    "CompiledModel": "models.compiled",
+    "Initial": "models.model",
+    "Model": "models.model",
+    "Plan": "models.planner",
+    "Planner": "models.planner",
+    "Transition": "models.model",
+    "TwoPlayer": "models.two_player",
+    "plan": "models.planner",
     "Agent": "play.agent",
     "BestResponse": "play.best_response",
     "best_response": "play.best_response",

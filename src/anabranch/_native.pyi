@@ -156,6 +156,12 @@ class Config:
     @keyed_by_path.setter
     def keyed_by_path(self, arg: bool, /) -> None: ...
 
+    @property
+    def edge_discounts(self) -> bool: ...
+
+    @edge_discounts.setter
+    def edge_discounts(self, arg: bool, /) -> None: ...
+
 class NativeEvaluator:
     """An evaluator that needs no Python, or none."""
 
@@ -335,6 +341,77 @@ class Drive:
         Give roots the evaluations they asked for, which they use when they go on.
         """
 
+class Model:
+    """A learned model: its sizes, and what it says of transitions."""
+
+    def __init__(self, *, players: int, actions: int, outcomes: int, masks: bool, discounts: bool) -> None: ...
+
+    def compile(self, recurrent: int, instance: bytes, latent_bytes: int, owner: object) -> None:
+        """Take the address of a compiled function and the record it reads."""
+
+    @property
+    def record_size(self) -> int: ...
+
+    @property
+    def latent_at(self) -> int:
+        """Where a latent begins in a record."""
+
+    @property
+    def answer_size(self) -> int: ...
+
+class Plan:
+    """Roots planned together in one learned model."""
+
+    def __init__(self, model: Model, config: Config, streams: Sequence[int], logits: numpy.typing.NDArray[numpy.generic] | None, values: numpy.typing.NDArray[numpy.generic] | None, movers: numpy.typing.NDArray[numpy.generic] | None, legal: numpy.typing.NDArray[numpy.generic] | None, latents: numpy.typing.NDArray[numpy.generic] | None, threads: int) -> None: ...
+
+    @property
+    def searches(self) -> list[Search]: ...
+
+    def aim(self, goals: Sequence[int]) -> None:
+        """How many visits every root is to have."""
+
+    def gather(self, late: bool) -> int:
+        """
+        Go on until roots ask: how many rows; 0 where all is done or something must be answered first.
+        """
+
+    @property
+    def parents(self) -> numpy.typing.NDArray[numpy.int64]: ...
+
+    @property
+    def actions(self) -> numpy.typing.NDArray[numpy.int64]: ...
+
+    @property
+    def movers(self) -> numpy.typing.NDArray[numpy.int64]: ...
+
+    @property
+    def after(self) -> numpy.typing.NDArray[numpy.uint8]: ...
+
+    @property
+    def first(self) -> int:
+        """The number of the first row's new latent; the others follow."""
+
+    def look(self, logits: numpy.typing.NDArray[numpy.generic] | None, values: numpy.typing.NDArray[numpy.generic] | None, rewards: numpy.typing.NDArray[numpy.generic] | None, discounts: numpy.typing.NDArray[numpy.generic] | None, movers: numpy.typing.NDArray[numpy.generic] | None, legal: numpy.typing.NDArray[numpy.generic] | None, chances: numpy.typing.NDArray[numpy.generic] | None) -> tuple[int, int]:
+        """
+        (-1, 0) where answers to the rows gathered last can be used; else the row that cannot be and why: -1, shapes or types.
+        """
+
+    def answer(self, logits: numpy.typing.NDArray[numpy.generic] | None, values: numpy.typing.NDArray[numpy.generic] | None, rewards: numpy.typing.NDArray[numpy.generic] | None, discounts: numpy.typing.NDArray[numpy.generic] | None, movers: numpy.typing.NDArray[numpy.generic] | None, legal: numpy.typing.NDArray[numpy.generic] | None, chances: numpy.typing.NDArray[numpy.generic] | None) -> tuple[int, int]:
+        """
+        The same for the oldest rows not answered yet, whose answers are taken if they can be used.
+        """
+
+    def root_of(self, row: int) -> int:
+        """Which root asked for a row of those gathered last."""
+
+    def drop(self) -> None:
+        """Forget what is in flight."""
+
+    def tables(self) -> tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.int64], numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.int64]]:
+        """
+        (policy, prior, q) [3, roots, actions], visits [roots, actions], values [roots, players], the actions Gumbel searches ended with.
+        """
+
 def columns(search: Search) -> dict[str, object]:
     """The graph as NumPy views."""
 
@@ -358,8 +435,10 @@ def root_proof(search: Search) -> tuple[bool, float, list[float], list[float], f
     What is certain of the root and its edges; None where no more is than at first.
     """
 
-def edges(search: Search, node: int) -> list[tuple[list[int], int, int | None, list[float], float]]:
-    """[(actions, visits, child, value, probability)] in creation order."""
+def edges(search: Search, node: int) -> list[tuple[list[int], int, int | None, list[float], float, list[float]]]:
+    """
+    [(actions, visits, child, value, probability, rewards)] in creation order.
+    """
 
 def variances(search: Search) -> tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64]]:
     """

@@ -85,6 +85,10 @@ class EvaluatorError(AnabranchError):
     """An evaluator returned something that is not (logits, values) for the rows it was asked."""
 
 
+class ModelError(AnabranchError):
+    """A learned model answered something that cannot be used; the message names the row and the actions to it."""
+
+
 class EvaluatorWarning(RuntimeWarning):
     """An evaluator's values lie outside of what the game declares; the search goes on, and may be misled."""
 

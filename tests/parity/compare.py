@@ -61,7 +61,8 @@ def compare_graphs(graph: Any, expected: ReferenceGraph) -> bool:
         rows = _native.edges(graph.native, number)
         assert len(rows) == len(node.edges), f"node {number}"
         for row, edge in zip(rows, node.edges.values(), strict=True):
-            actions, visits, child, value, chance = row
+            actions, visits, child, value, chance, reward = row
+            assert reward == edge.reward, f"node {number}, edge {actions}"
             assert actions == actions_of(node, edge.move), f"node {number}"
             assert visits == edge.visits, f"node {number}, edge {actions}"
             assert child == (None if edge.child is None else numbers[id(edge.child)]), f"node {number}, edge {actions}"

@@ -11,6 +11,21 @@ namespace anabranch {
 
 inline constexpr double kPriorFloor = 1e-6;
 
+// A softmax over the logits of some ids (nullptr: of 0, 1, …). May be read from where it is written.
+template <class Real>
+inline void softmax(const std::int32_t* ids, std::size_t count, const Real* logits, double* chances) {
+  const auto logit = [&](std::size_t i) { return static_cast<double>(logits[ids ? static_cast<std::size_t>(ids[i]) : i]); };
+  double top = logit(0);
+  for (std::size_t i = 1; i < count; ++i) top = logit(i) > top ? logit(i) : top;
+  double total = 0.0;
+  for (std::size_t i = 0; i < count; ++i) {
+    const double below = logit(i) - top;
+    chances[i] = below == 0.0 ? 1.0 : std::exp(below);  // of the likeliest, and there is always one
+    total += chances[i];
+  }
+  for (std::size_t i = 0; i < count; ++i) chances[i] /= total;
+}
+
 // In float32, nothing below a millionth of the mass, summing to 1.
 inline void store_prior(const double* prior, std::size_t size, float* stored) {
   double mass = 0.0;

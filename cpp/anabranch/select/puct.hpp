@@ -80,12 +80,91 @@ class Puct {
     return best;
   }
 
-  // A root with noise is as plain, but for where its priors are.
+  // A root with noise is as plain, but for where its priors are. Of many choices most are never tried.
   template <std::size_t P>
   __attribute__((noinline)) std::uint32_t choose_otherwise(NodeId id, const Node& node, std::uint32_t& place) {
+    if (plain_ && node.choices > EqualChoices::kMost && !node.is(kMarked | kRuled)) {
+      const std::uint32_t chosen = choose_among_many<P>(id, node, place);
+      if (chosen != kNone) [[likely]] return chosen;
+    }
     if (plain_ && node.choices <= EqualChoices::kMost && !node.is(kMarked) && c.root.forced == 0.0)
       return choose_by_prior<P>(node, scored_.priors_at(node), by_range_ ? declared_ : other_scale<P>(id, node), factor_of(node.visits - 1), place);
     return scored_.choose_alone<P>(*this, id, node, place);
+  }
+
+  // Untried choices differ in their priors alone, so they are tried in the order of these, the first of equals first: of those
+  // left only the next one can win, and while even a choice as likely as the last one would not, nobody need look for it. kNone
+  // where that order does not hold, or where rounding might make two of their scores equal: then all are scored.
+  template <std::size_t P>
+  std::uint32_t choose_among_many(NodeId id, const Node& node, std::uint32_t& place) {
+    const Graph& g = c.graph;
+    const std::uint32_t size = node.choices, count = node.edge_count;
+    const float* const prior = node.rows == kNone ? nullptr : &g.priors[node.rows];
+    const float equal = prior ? 0.0f : uniform_prior(size);
+    const Scaling scaled = by_range_ ? declared_ : other_scale<P>(id, node);
+    const double factor = factor_of(node.visits - 1);
+    if (!(factor >= 0.5)) return kNone;
+    double top = -HUGE_VAL;
+    std::uint32_t best = kNone, last = kNone;
+    float least = HUGE_VALF;
+    place = kNone;
+    const Edge* edge = &g.edge<P>(node.edges);
+    for (std::uint32_t e = 0; e < count; ++e, edge = further(edge, edge_stride<P>(g))) {
+      const std::uint32_t move = edge->move;
+      const float likely = prior ? prior[move] : equal;
+      if (!(likely < least || (likely == least && move > last))) return kNone;
+      least = likely;
+      last = move;
+      const double gain = factor * static_cast<double>(likely);
+      const double score = scaled(doubles_of(edge)[node.mover]) + gain / (1.0 + static_cast<double>(static_cast<std::int32_t>(edge->visits)));
+      if (score < top) continue;
+      if (score > top || move < best) {
+        top = score;
+        best = move;
+        place = e;
+      }
+    }
+    if (count == size) return best;
+    const double root = selector_.first_play == FirstPlay::reduced ? std::sqrt(tried_mass<P>(node, prior, equal)) : 0.0;
+    const double first = first_play(selector_, scaled, scaled(doubles_of(&node)[node.mover]), root);
+    if (!(std::abs(first) <= 64.0)) return kNone;
+    if (count > 0 && first + factor * static_cast<double>(least) < top) return best;
+    const std::uint32_t next = prior ? next_likely(prior, size, least, last) : count;
+    const double score = first + factor * static_cast<double>(prior ? prior[next] : equal);
+    if (score > top || (score == top && next < best) || best == kNone) {
+      place = kNone;
+      return next;
+    }
+    return best;
+  }
+
+  // The likeliest choice after the one tried last, in that order: the next one as likely, else the first of the less likely.
+  static std::uint32_t next_likely(const float* prior, std::uint32_t size, float least, std::uint32_t last) {
+    for (std::uint32_t a = last + 1; a < size; ++a)  // `last` is kNone, −1, before any was tried
+      if (prior[a] == least) return a;
+    std::int32_t most = 0;  // priors are positive, so their bits are in the order of their values
+    const auto bits = std::bit_cast<std::int32_t>(least);
+    for (std::uint32_t a = 0; a < size; ++a) {
+      const auto here = std::bit_cast<std::int32_t>(prior[a]);
+      const std::int32_t counted = here < bits ? here : 0;
+      most = counted > most ? counted : most;
+    }
+    for (std::uint32_t a = 0; a < size; ++a)
+      if (std::bit_cast<std::int32_t>(prior[a]) == most) return a;
+    return 0;
+  }
+
+  // The prior mass of the tried choices, summed in ascending order as sums run everywhere.
+  template <std::size_t P>
+  double tried_mass(const Node& node, const float* prior, float equal) {
+    tried_.assign((node.choices + 63) / 64, 0);
+    const Edge* edge = &c.graph.edge<P>(node.edges);
+    for (std::uint32_t e = 0; e < node.edge_count; ++e, edge = further(edge, edge_stride<P>(c.graph))) tried_[edge->move / 64] |= std::uint64_t{1} << edge->move % 64;
+    double mass = 0.0;
+    for (std::size_t i = 0; i < tried_.size(); ++i)
+      for (std::uint64_t rest = tried_[i]; rest; rest &= rest - 1)
+        mass += static_cast<double>(prior ? prior[i * 64 + static_cast<std::size_t>(std::countr_zero(rest))] : equal);
+    return mass;
   }
 
   template <std::size_t P>
@@ -217,6 +296,7 @@ class Puct {
   const std::uint32_t factor_count_;
   const EqualChoices* const equal_ = EqualChoices::all();
   Scored scored_;
+  std::vector<std::uint64_t> tried_;  // bits
 };
 
 }  // namespace anabranch

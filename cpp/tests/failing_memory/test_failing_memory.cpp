@@ -8,6 +8,7 @@
 
 #include "../check.hpp"
 #include "../games.hpp"
+#include "../models.hpp"
 #include "../said.hpp"
 #include "anabranch/restore.hpp"
 #include "anabranch/snapshot.hpp"
@@ -86,6 +87,40 @@ TEST(a_run_that_is_out_of_memory_leaves_the_graph_as_it_was) {
   });
   std::printf("%d runs out of memory\n", accidents);
   CHECK(accidents > 5000);
+}
+
+// Children of a model: made by a compiled function, and asked for from outside, with dice too.
+TEST(a_plan_that_is_out_of_memory_leaves_the_graph_as_it_was) {
+  int accidents = 0;
+  for (const Fails kind : {Fails::once, Fails::from_then_on})
+    for (const int how : {0, 1, 2})
+      for (const auto& [width, depth] : kShapes) {
+        if (how == 2 && depth > 1) continue;
+        const models::Hashed model(how == 0, how == 2);
+        Config config = models::config_of(width, depth);
+        config.chance.exact_up_to = width == 1 ? 0 : 3;
+        const std::vector<std::int64_t> latents{5};
+        const auto go_on = [&](Search& search, models::Asking& asking, std::uint64_t goal) {
+          if (how == 0) run(search, goal);
+          else asking.run(goal, depth);
+        };
+        for (long at = 1;; at = next(at)) {
+          const auto search = model.root(config, 5), twin = model.root(config, 5);
+          models::Asking asking(model, {search.get()}, latents), other(model, {twin.get()}, latents);
+          if (!ran_out(kind, at, [&] { go_on(*search, asking, kGoal); })) break;
+          ++accidents;
+          CHECK(!search->in_flight());
+          CHECK(sound(*search));
+          go_on(*twin, other, search->root_visits());
+          CHECK(same(said(*search), said(*twin)));
+          go_on(*search, asking, kGoal);
+          go_on(*twin, other, kGoal);
+          CHECK(same(said(*search), said(*twin)));
+          CHECK(search->root_visits() == kGoal);
+        }
+      }
+  std::printf("%d plans out of memory\n", accidents);
+  CHECK(accidents > 500);
 }
 
 TEST(a_root_that_cannot_move_on_stays) {

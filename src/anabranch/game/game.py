@@ -181,6 +181,11 @@ class Game(metaclass=GameType):
         del data, random, max_depth
         return None
 
+    def edge_discount(self, data: Any, declared: float) -> float:
+        """What the step into a raw state is discounted by: as declared, unless a learned model has said otherwise."""
+        del data
+        return declared
+
     # What a game may say in plain Python, all optional.
 
     def symmetries(self) -> Sequence[Symmetry]:

@@ -85,7 +85,14 @@ class Graph:
             raise UsageError(f"there is no node {number!r}; the graph has {len(self)}, numbered from 0")
         kind, visits, value, evaluation, exact, intervals, proven = _native.node(self.native, number)
         edges = [
-            EdgeView(row[0][0] if len(row[0]) == 1 else tuple(row[0]), row[1], np.array(row[3]), row[2], row[4])
+            EdgeView(
+                row[0][0] if len(row[0]) == 1 else tuple(row[0]),
+                row[1],
+                np.array(row[3]),
+                row[2],
+                row[4],
+                np.array(row[5]),
+            )
             for row in self._edges(number)
         ]
         return NodeView(
@@ -101,8 +108,8 @@ class Graph:
             proven=proven,
         )
 
-    def _edges(self, number: int) -> list[tuple[list[int], int, int | None, list[float], float]]:
-        rows: list[tuple[list[int], int, int | None, list[float], float]]
+    def _edges(self, number: int) -> list[tuple[list[int], int, int | None, list[float], float, list[float]]]:
+        rows: list[tuple[list[int], int, int | None, list[float], float, list[float]]]
         rows = reported(self._root, _native.edges, self.native, number)
         return rows
 

@@ -228,20 +228,10 @@ class Searcher:
         noise, forced = self.config.noise, self.config.forced
         if noise is None and forced is None and not self._plans:
             return
-        both = list(zip(roots, goals, strict=True))
-        self._set_rules([each for each in both if each[0].explores], noise, forced.k if forced else 0.0)
-        self._set_rules([each for each in both if not each[0].explores], None, 0.0)
-
-    @staticmethod
-    def _set_rules(roots: list[tuple[Root, int]], noise: RootNoise | None, forced: float) -> None:
-        """Let noise on the priors, drawn once, and forced visits hold at roots until they move on; plan runs."""
-        drawn = noise or RootNoise()
-        natives, goals = [root.native for root, _ in roots], [goal for _, goal in roots]
-        numbers = (drawn.weight, drawn.alpha or 0.0, drawn.total, forced)
-        try:
-            _native.set_root_rules(natives, goals, noise is not None, *numbers)
-        except ValueError as error:
-            raise UsageError(str(error)) from None
+        for explores in (True, False):
+            chosen = [(root.native, goal) for root, goal in zip(roots, goals, strict=True) if root.explores is explores]
+            natives, towards = [native for native, _ in chosen], [goal for _, goal in chosen]
+            set_rules(natives, towards, noise if explores else None, forced.k if forced and explores else 0.0)
 
     def _drive(self, roots: list[Root], goals: list[int], deadline: float | None) -> Drive:
         return Drive(roots, goals, threads=self.threads, deadline=deadline)
@@ -340,6 +330,16 @@ class Searcher:
         for root, before in zip(asking.roots, asking.before, strict=True):
             root.simulations, root.seconds = root.native.root_visits - before, 0.0
         self._give_back(asking.roots)
+
+
+def set_rules(natives: list[Any], goals: list[int], noise: RootNoise | None, forced: float) -> None:
+    """Let noise on the priors, drawn once, and forced visits hold at roots until they move on; plan runs."""
+    drawn = noise or RootNoise()
+    numbers = (drawn.weight, drawn.alpha or 0.0, drawn.total, forced)
+    try:
+        _native.set_root_rules(natives, goals, noise is not None, *numbers)
+    except ValueError as error:
+        raise UsageError(str(error)) from None
 
 
 def _sizes(game: Game) -> dict[str, Any]:

@@ -272,6 +272,7 @@ class ReferenceGraph:
                 np.array([edge.value(player) for player in players]),
                 None if edge.child is None else self._numbers[edge.child],
                 edge.chance,
+                np.array(edge.reward),
             )
             for edge in node.edges.values()
         ]

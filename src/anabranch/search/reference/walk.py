@@ -306,6 +306,7 @@ class Walker:
     def _step(self, node: Node, move: Move, actions: list[int], discount: float, p: float) -> tuple[Edge, Any]:
         """Make an edge without a child yet; return it with the state it leads to."""
         data, rewards = self.rules.step(node.state.data, actions)
+        discount = self.game.edge_discount(data, discount)
         repetition = self.game.cycles if isinstance(self.game.cycles, (int, float)) else 0.0
         edge = Edge(move, [formulas.single(r) for r in rewards], discount, p, repetition)
         self.wave.on_failure(lambda: node.edges.pop(move))

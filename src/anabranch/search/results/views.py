@@ -22,6 +22,7 @@ class EdgeView:
     value: npt.NDArray[np.float64]
     child: int | None  # None where the edge is frozen
     probability: float  # of an outcome; 1 elsewhere
+    reward: npt.NDArray[np.float64]  # what it pays every player
 
 
 @dataclass(frozen=True)

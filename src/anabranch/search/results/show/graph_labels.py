@@ -56,7 +56,7 @@ class Label:
 
 def edge_rewards(edges: Edges, players: int) -> Rewards:
     """Return what each edge pays every player."""
-    paid = [node.state.step(edge.action)[1] for node, edge in edges]
+    paid = [edge.reward for _, edge in edges]
     return np.array(paid, dtype=np.float64).reshape(len(edges), players)
 
 

@@ -1,0 +1,273 @@
+"""Transitions asked of a model outside of the engine: rows out, answers in, every one checked."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from anabranch.errors import ModelError
+from anabranch.evaluate.seats import seated
+from anabranch.models.arrays import Latents, as_numpy
+from anabranch.models.model import Shape
+from anabranch.search.engine.failure import spelled
+
+Floats = npt.NDArray[Any]
+TAKEN = -1  # as the engine says it
+# What the engine may find wrong with a row, in the order it numbers them.
+WRONG = (
+    "",
+    "value is not finite, or beyond 1e100",
+    "reward is not a finite number of float32",
+    "discount does not lie in [0, 1]",
+    "mover is none of the players",
+    "legal has no action; where it ends, discount is 0",
+    "logits are not finite (-inf is right only where an action is not legal)",
+    "chances are not probabilities that sum to 1",
+)
+
+
+class Columns(NamedTuple):
+    """What the engine is told, a row each; values and rewards by seat."""
+
+    logits: Any
+    value: Any
+    reward: Any
+    discount: Any
+    mover: Any
+    legal: Any
+    chances: Any
+
+
+class Steps:
+    """One plan's roots on their way to their goals. Whatever fails drops all waves in flight: graphs are as before."""
+
+    def __init__(self, native: Any, model: Any, shape: Shape, latents: Latents, masks: bool) -> None:
+        self.native, self.model, self.shape, self.latents, self.masks = native, model, shape, latents, masks
+        self._indices = latents.index
+        self._at_fault: int | None = None  # the root whose row was refused
+
+    @property
+    def bytes(self) -> int:
+        """Memory of the latents."""
+        return self.latents.bytes
+
+    def run(self, goals: list[int], depth: int, deadline: float | None) -> None:
+        """Ask the model until all roots are done."""
+        self.native.aim(goals)
+        try:
+            if depth == 1 and deadline is None and self.shape.players == 1 and not self.shape.stochastic:
+                self._run_alone()
+            else:
+                self._run(depth, deadline)
+        except BaseException as error:
+            self._note(error)
+            self.native.drop()
+            raise
+
+    def _run(self, depth: int, deadline: float | None) -> None:
+        native = self.native
+        pending: deque[Columns] = deque()
+        while True:
+            late = deadline is not None and time.perf_counter() >= deadline
+            rows = native.gather(late) if len(pending) < depth else 0
+            if rows:
+                columns = self._checked(self._ask(rows), rows)
+                if depth > 1:  # the model may write its next answer into the same arrays
+                    columns = Columns(*(None if each is None else each.copy() for each in columns))
+                pending.append(columns)
+            if pending and (depth == 1 or not rows):
+                native.answer(*pending.popleft())
+            elif not rows:
+                return
+
+    def _run_alone(self) -> None:
+        """The same for one player, one wave at a time: nothing is turned around the table, and steps follow fast."""
+        native, latents, index = self.native, self.latents, self.latents.index
+        gather, answer, recurrent = native.gather, native.answer, self.model.recurrent
+        while rows := gather(False):
+            told = recurrent(latents.rows(index(native.parents)), index(native.actions))
+            if type(told) is tuple and len(told) == 4:
+                latents.put(native.first, told[0], rows)
+                columns = Columns(told[2], told[3], told[1], None, None, None, None)
+            else:
+                columns = self._told(told, rows)
+            try:
+                row, _ = answer(*columns)
+            except TypeError:
+                row = 0
+            if row != TAKEN:
+                answer(*self._checked(columns, rows))
+
+    def _ask(self, rows: int) -> Columns:
+        """Let the model answer what was gathered, and keep the latents it makes."""
+        if self.shape.stochastic:
+            return self._ask_stochastic(rows)
+        native, index = self.native, self.latents.index
+        return self._told(self.model.recurrent(self.latents.rows(index(native.parents)), index(native.actions)), rows)
+
+    def _told(self, told: Any, rows: int) -> Columns:
+        """Keep the latents of a transition and return the rest."""
+        checked_tuple(self.shape.name, "recurrent", told, 4, 7)
+        self.latents.put(self.native.first, told[0], rows)
+        return self._columns(told, rows)
+
+    def _columns(self, told: Any, rows: int) -> Columns:
+        """Take a transition apart, values and rewards in seat order."""
+        _, reward, logits, value, *more = told
+        discount, legal, mover = (*more, None, None, None)[:3] if more else (None, None, None)
+        if self.shape.players == 1:
+            return Columns(logits, value, reward, discount, mover, legal, None)
+        native, players, view = self.native, self.shape.players, self.shape.view
+        before = native.movers
+        after = (before + 1) % players if mover is None else as_numpy(mover).astype(np.int64)
+        value = seated(as_numpy(value), after, view)
+        if reward is not None:
+            reward = seated(as_numpy(reward), before, view)
+        return Columns(logits, value, reward, discount, after if mover is not None else None, legal, None)
+
+    def _ask_stochastic(self, rows: int) -> Columns:
+        """Ask for afterstates where the parent is a decision, for what follows an outcome where chance decided."""
+        native, shape, model = self.native, self.shape, self.model
+        after = native.after.astype(bool)
+        parents, actions, first = native.parents, native.actions, native.first
+        chances = np.zeros((rows, shape.outcomes))
+        made: dict[str, Any] = {
+            "reward": np.zeros((rows, shape.players)),
+            "value": np.zeros((rows, shape.players)),
+            "logits": np.zeros((rows, shape.actions), np.float32),
+            "discount": np.full(rows, 1.0 if shape.discount is None else shape.discount),
+            "mover": np.zeros(rows, np.int64),
+            "legal": np.ones((rows, shape.actions), bool),
+        }
+        given = dict.fromkeys(made, False)
+        places = np.flatnonzero(after)
+        if len(places):
+            told = model.afterstate(self.latents.rows(self._indices(parents[places])), self._indices(actions[places]))
+            latent, odds, reward = (*told, None)[:3]
+            self._scatter(first, places, latent)
+            chances[places] = as_numpy(odds)
+            if reward is not None:
+                given["reward"] = True
+                made["reward"][places] = self._by_seat(as_numpy(reward), native.movers[places])
+        places = np.flatnonzero(~after)
+        if len(places):
+            told = model.chance(self.latents.rows(self._indices(parents[places])), self._indices(actions[places]))
+            latent, *_ = told
+            self._scatter(first, places, latent)
+            before = native.movers[places]
+            columns = self._seated(told, before)
+            for name, column in columns.items():
+                if column is not None:
+                    given[name] = True
+                    if name == "logits" and as_numpy(column).dtype == np.float64:
+                        made[name] = made[name].astype(np.float64)
+                    made[name][places] = as_numpy(column)
+        if not given["mover"]:
+            made["mover"] = (native.movers + 1) % shape.players
+        return Columns(
+            made["logits"] if given["logits"] else None,
+            made["value"],
+            made["reward"] if given["reward"] else None,
+            made["discount"] if shape.discount is None else None,
+            made["mover"],
+            made["legal"] if self.masks else None,
+            chances,
+        )
+
+    def _seated(self, told: Any, before: npt.NDArray[np.int64]) -> dict[str, Any]:
+        _, reward, logits, value, *more = told
+        discount, legal, mover = (*more, None, None, None)[:3]
+        after = (before + 1) % self.shape.players if mover is None else as_numpy(mover).astype(np.int64)
+        value = self._by_seat(as_numpy(value), after)
+        if reward is not None:
+            reward = self._by_seat(as_numpy(reward), before)
+        return {
+            "reward": reward,
+            "logits": logits,
+            "value": value,
+            "discount": discount,
+            "legal": legal,
+            "mover": after,
+        }
+
+    def _by_seat(self, values: Floats, movers: npt.NDArray[np.int64]) -> Floats:
+        if self.shape.players == 1:
+            return values.reshape(len(movers), 1)
+        return seated(values, movers, self.shape.view)
+
+    def _scatter(self, first: int, places: npt.NDArray[np.int64], latent: Any) -> None:
+        self.latents.put_at(self._indices(places + first), latent, int(first) + int(places[-1]) + 1, len(places))
+
+    def _checked(self, columns: Columns, rows: int) -> Columns:
+        """Return answers to what was gathered last as the engine takes them; refuse what it cannot use."""
+        try:
+            row, wrong = self.native.look(*columns)
+        except TypeError:  # no arrays, or not in this processor's memory
+            row, wrong = 0, -1
+        if row != TAKEN and wrong < 0:  # other types or shapes than the engine reads at once
+            columns = self._plain(columns, rows)
+            row, wrong = self.native.look(*columns)
+        if row != TAKEN:
+            action, self._at_fault = int(self.native.actions[row]), self.native.root_of(row)
+            raise ModelError(f"{self.shape.name}: {WRONG[wrong]}: row {row}, after action {action}")
+        return columns
+
+    def _plain(self, columns: Columns, rows: int) -> Columns:
+        """Return the columns as the engine reads them, or say which has a shape or type that cannot be."""
+        shape, name = self.shape, self.shape.name
+        wide = {
+            "logits": (rows, shape.actions),
+            "value": (rows, shape.players),
+            "reward": (rows, shape.players),
+            "discount": (rows,),
+            "mover": (rows,),
+            "legal": (rows, shape.actions),
+            "chances": (rows, shape.outcomes),
+        }
+        if columns.discount is not None and shape.discount is not None:
+            raise ModelError(
+                f"{name}: recurrent gave a discount, but {name}.discount is {shape.discount}; set it to None to let "
+                f"recurrent say it step by step"
+            )
+        if columns.legal is not None and not self.masks:
+            raise ModelError(
+                f"{name}: recurrent says what is legal, but nothing did at the roots; let initial do so too, or give "
+                f"legal= to plan"
+            )
+        made: dict[str, Any] = {}
+        for column, given in columns._asdict().items():
+            if given is None:
+                made[column] = None
+                continue
+            array = as_numpy(given)
+            kinds, kind = {"legal": ("b", np.bool_), "mover": ("iu", np.int64)}.get(column, ("fiu", np.float64))
+            if array.dtype.kind not in kinds:
+                raise ModelError(f"{name}: {column} has type {array.dtype}, expected {np.dtype(kind).name}")
+            if array.shape != wide[column] and not (array.shape == (rows,) and wide[column] == (rows, 1)):
+                raise ModelError(f"{name}: {column} has shape {array.shape}, expected {wide[column]}")
+            single = kind is np.float64 and array.dtype == np.float32
+            made[column] = np.ascontiguousarray(array, np.float32 if single else kind)
+        return Columns(**made)
+
+    def _note(self, error: BaseException) -> None:
+        """Say where in the search a model was asked when something went wrong."""
+        rows = len(self.native.parents)
+        if rows and isinstance(error, Exception):
+            root = self.native.root_of(0) if self._at_fault is None else self._at_fault
+            line = spelled(self.native.searches[root].line())
+            error.add_note(
+                f"while {self.shape.name} was asked for {rows} transitions; actions from root {root}: {line}"
+            )
+        self._at_fault = None
+
+
+def checked_tuple(name: str, verb: str, told: Any, least: int, most: int) -> Any:
+    """Refuse what is no tuple of the right length."""
+    if not isinstance(told, tuple) or not least <= len(told) <= most:
+        found = f"a tuple of {len(told)}" if isinstance(told, tuple) else type(told).__name__
+        raise ModelError(f"{name}: {verb} must return a tuple of {least} to {most} arrays, found {found}")
+    return told

@@ -36,7 +36,7 @@ SELECTORS: dict[str, SimultaneousSelector] = {
     "regret matching+": ab.RegretMatching(),
     "matrix": ab.MatrixGame(),
     "Exp3": ab.Exp3(),
-    **{f"PUCT {weights}": ab.Puct(weights=weights) for weights in ("D", "A", "B", "C")},
+    **{f"PUCT {weights}": ab.Puct(weights=weights, ties="first") for weights in ("D", "A", "B", "C")},
     **{f"PUCT {weights}, random ties": ab.Puct(weights=weights, ties="random") for weights in ("D", "A", "B", "C")},
     "UCB1": ab.Ucb1(),
     "UCB1, random ties": ab.Ucb1(ties="random"),

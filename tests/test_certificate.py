@@ -35,7 +35,8 @@ def test_unvisited_cells_are_worth_the_evaluation():
     """One visit, to (0, 0), which pays 3; all else is worth U = 1. Both always play 0: the column player can save 2."""
     game = Matrix([[3, 0], [0, 0]], **INTERPRETED)
     told = lambda batch: (None, np.tile([1.0, -1.0], (len(batch), 1)))  # noqa: E731
-    result = ab.search(game.start(), simulations=1, evaluator=told)
+    first = ab.SearchConfig(selector=ab.Puct(ties="first"))
+    result = ab.search(game.start(), simulations=1, evaluator=told, config=first)
     assert (result.policy[0, 0], result.policy[1, 0]) == (1.0, 1.0)
     assert result.exploitability == (3.0 - 1.0) / 2
 

@@ -47,6 +47,7 @@ def settings(options):
     return ab.SearchConfig(
         selector=ab.Puct(
             first_play=ab.FirstPlay(kind, amount),
+            ties="first",
             **{
                 name: options[name]
                 for name in ("c_init", "c_log", "c_base", "c_off", "epsilon", "scale", "w0", "weights")

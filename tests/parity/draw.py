@@ -185,7 +185,7 @@ def drawn_selector(dice: np.random.Generator) -> ab.Puct | ab.Ucb1:
         "first_play": one_of(FIRST_PLAYS, dice),
         "w0": one_of([0.0, 0.0, 1.0, 2.5], dice),
         "weights": one_of("DABC", dice),
-        "ties": one_of(["first", "first", "random"], dice),
+        "ties": one_of(["first", "auto", "random"], dice),
     }
     if dice.random() < 0.25:
         return ab.Ucb1(c=one_of([2.0**0.5, 0.5, 0.0], dice), **shared)

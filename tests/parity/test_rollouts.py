@@ -164,7 +164,7 @@ def test_what_is_left_open_is_settled_by_game_and_evaluator() -> None:
     state = ab.games.load("tic_tac_toe").start()
     evaluators = (ab.Uniform(), ab.Rollout(), ab.Hashing(), ab.Cached(ab.Uniform()))
     found = {type(evaluator).__name__: puct(state, evaluator).c_init for evaluator in evaluators}
-    assert found == {"Uniform": 2.5, "Rollout": 2.5, "Hashing": 1.25, "Cached": 2.5}
+    assert found == {"Uniform": 1.25, "Rollout": 2.5, "Hashing": 1.25, "Cached": 2.5}
     assert puct(state, lambda batch: (None, np.zeros((len(batch), 2)))).c_init == 1.25
     selector = puct(state, config=ab.SearchConfig(selector=ab.Puct(c_init=4.0, scale="graph")))
     assert (selector.c_init, selector.scale) == (4.0, "graph")

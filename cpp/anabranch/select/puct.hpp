@@ -1,7 +1,8 @@
 // PUCT: score(a) = x(a) + c·P(a)·√(S + ε) / (1 + N(a)) (Silver et al. 2018; docs/model.md section 4).
 //
 // `Scored` has the general case. Here are the plain ones, without scratch arrays: one player, or two at once, with few
-// choices each, nothing in flight, no weight of first play and no random ties. Same sums in the same order, same ties.
+// choices each, nothing in flight and no weight of first play; one player without random ties. Same sums in the same order,
+// same ties.
 #pragma once
 
 #include <bit>
@@ -22,6 +23,7 @@ class Puct {
         declared_(Scaling::to_signed(context.config.returns_low, context.config.returns_high)),
         by_range_(selector.scale == Scale::range && !context.graph.rules.bounds),
         plain_(selector.w0 == 0.0 && !selector.random_ties),
+        plain_pairs_(selector.w0 == 0.0 && selector.weights == Weights::d),
         factors_(selector.factors ? selector.factors->data() : nullptr),
         factor_count_(selector.factors ? static_cast<std::uint32_t>(selector.factors->size()) : 0),
         scored_(selector, context) {}
@@ -36,7 +38,7 @@ class Puct {
   template <std::size_t P>
   std::uint32_t choose_jointly(NodeId id, const Node& node, std::uint32_t& place) {
     const Table& table = c.graph.table_of(node);
-    if (plain_ && table.few && selector_.weights == Weights::d && !node.is(kMarked | kRuled | kTight))
+    if (plain_pairs_ && table.few && !node.is(kMarked | kRuled | kTight))
       return choose_as_pair<P>(id, node, table, place);
     return scored_.choose_jointly<P>(*this, id, node, place);
   }
@@ -273,15 +275,18 @@ class Puct {
     Scaling scaled = declared_;
     if (!by_range_) scaled = selector_.scale == Scale::node ? Scaling::to_unit(low, high) : fixed_scale(selector_, c.config, g, id, player);
     const double untried = tried == size ? 0.0 : first_play(selector_, scaled, scaled(mean), prior ? std::sqrt(mass) : equal.roots[tried]);
-    double top = -HUGE_VAL;
-    std::uint32_t best = 0;
+    double scores[Table::kFew], top = -HUGE_VAL;
+    std::uint32_t best = 0, equals = 0;
     for (std::uint32_t a = 0; a < size; ++a) {
       const double worth = sums[a].visits > 0.0 ? scaled(values[a]) : untried;
-      const double score = worth + gains[a] / (1.0 + sums[a].visits);
+      const double score = scores[a] = worth + gains[a] / (1.0 + sums[a].visits);
+      equals = score > top ? 1 : equals + (score == top);
       best = score > top ? a : best;
       top = score > top ? score : top;
     }
-    return best;
+    if (equals < 2 || !selector_.random_ties) return best;
+    for (std::uint32_t skip = scored_.drawn_tie(id, player, equals);; ++best)
+      if (scores[best] == top && skip-- == 0) return best;
   }
 
   // c·√(S + ε)
@@ -292,6 +297,7 @@ class Puct {
   const Scaling declared_;  // the scale `range` of a game without a `bounds` verb
   const bool by_range_;     // whether that is the scale of all nodes
   const bool plain_;        // no weight of first play, no random ties
+  const bool plain_pairs_;  // no weight of first play, replies weighed by visits
   const double* const factors_;
   const std::uint32_t factor_count_;
   const EqualChoices* const equal_ = EqualChoices::all();

@@ -63,6 +63,12 @@ class Scored {
     return node.rows == kNone ? nullptr : &c.graph.priors[node.rows];
   }
 
+  // Which of so many equals a player takes.
+  std::uint32_t drawn_tie(NodeId id, std::size_t player, std::uint32_t equals) const {
+    const double u = c.draws.uniform(Purpose::ties, player, c.graph.key[id], c.graph.nodes[id].visits + c.graph.in_flight(id));
+    return static_cast<std::uint32_t>(u * static_cast<double>(equals));
+  }
+
  private:
   bool counts_marks(const Node& node) const { return node.is(kMarked) && c.config.virtual_loss != VirtualLoss::off; }
 
@@ -120,8 +126,7 @@ class Scored {
     ties_.clear();
     for (std::size_t a = 0; a < size; ++a)
       if (scores_[a] == scores_[best]) ties_.push_back(static_cast<std::uint32_t>(a));
-    const double u = c.draws.uniform(Purpose::ties, seen.player, c.graph.key[id], node.visits + c.graph.in_flight(id));
-    return ties_[static_cast<std::size_t>(u * static_cast<double>(ties_.size()))];
+    return ties_.size() == 1 ? ties_[0] : ties_[drawn_tie(id, seen.player, static_cast<std::uint32_t>(ties_.size()))];
   }
 
   const SelectorConfig& selector_;

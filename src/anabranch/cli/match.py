@@ -88,7 +88,9 @@ class Command(GameFlags):
         path = path_of(series, self.out)
         try:
             with (
-                progress(f"playing {series.games} games of {series.game!r}: rules are compiled, no move yet") as show,
+                progress(
+                    f"playing {series.games} games of {series.game!r}: rules are compiled, no move yet: rules are compiled first"
+                ) as show,
                 written(series, path, same_agents=self.same_agents),
             ):
                 series.play(lambda so_far: show(told(so_far)))

@@ -55,7 +55,7 @@ NO_LIMIT = 2**64 - 1
 def native_config(config: SearchConfig, game: Game, hash_bits: int = 64) -> Any:
     """Return the settings, of which none is left open, as the engine reads them."""
     made = _native.Config()
-    made.set_selectors(_selector(config.selector), _selector(config.simultaneous or config.selector))
+    made.set_selectors(_selector(config.selector), _selector(config.simultaneous or config.selector, several=True))
     chance = config.chance
     made.set_chance(
         sampled=chance.draw != "spread",
@@ -91,7 +91,8 @@ def native_config(config: SearchConfig, game: Game, hash_bits: int = 64) -> Any:
     return made
 
 
-def _selector(selector: SimultaneousSelector) -> dict[str, Any]:
+def _selector(selector: SimultaneousSelector, *, several: bool = False) -> dict[str, Any]:
+    """Return a selector of nodes where one player acts, or several do, as the engine takes it."""
     if isinstance(selector, (RegretMatching, MatrixGame, Exp3)):
         return {
             "rule": {RegretMatching: "regret_matching", MatrixGame: "matrix", Exp3: "exp3"}[type(selector)],
@@ -109,7 +110,7 @@ def _selector(selector: SimultaneousSelector) -> dict[str, Any]:
         "first_amount": selector.first_play.amount,
         "w0": selector.w0,
         "weights": selector.weights,
-        "random_ties": selector.ties == "random",
+        "random_ties": selector.ties == "random" or (several and selector.ties == "auto"),
     }
     if isinstance(selector, Ucb1):
         return {"rule": "ucb1", "c": selector.c, **shared}

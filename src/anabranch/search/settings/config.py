@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal, TypeAlias, TypeVar, get_args, get_or
 from anabranch.errors import UnknownArgumentError, UnknownNameError, UsageError
 
 Scale: TypeAlias = Literal["auto", "range", "node", "graph", "none"]
-Ties: TypeAlias = Literal["first", "random"]
+Ties: TypeAlias = Literal["auto", "first", "random"]
 Weights: TypeAlias = Literal["D", "A", "B", "C"]
 ValueKind: TypeAlias = Literal["strategy", "visits"]
 Backup: TypeAlias = Literal["auto", "mean", "best"]
@@ -21,7 +21,7 @@ Refresh: TypeAlias = Literal["auto", "path", "parents", "ancestors", "sweep"]
 Proofs: TypeAlias = Literal["auto", "on", "off"]
 
 
-WITH_PRIORS, WITHOUT_PRIORS = 1.25, 2.5  # c_init: AlphaZero's, and what wins with rollouts (docs/options.md)
+SURE, NOISY = 1.25, 2.5  # c_init: AlphaZero's, and what wins with rollouts (docs/options.md)
 LARGEST = 1e12  # of a setting; scores made of such numbers stay finite
 MOST_DRAWS = 1_000_000  # in one visit, which cannot be interrupted
 WIDEST = 65_536  # paths of a wave
@@ -135,7 +135,7 @@ class Puct:
     """AlphaZero's rule: value plus a bonus for what the prior likes and few visits tried."""
 
     c_init: Annotated[
-        float | None, "exploration weight at the first visits; None: 1.25 where the evaluator gives priors, else 2.5"
+        float | None, "exploration weight at the first visits; None: 1.25 with priors and with Uniform, else 2.5"
     ] = None
     c_log: Annotated[float, "how much the weight grows with the logarithm of the visits"] = 1.0
     c_base: Annotated[float, "visits at which that growth sets in"] = 19652.0
@@ -149,7 +149,9 @@ class Puct:
     weights: Annotated[
         Weights, "how a simultaneous player weighs the others' replies: by D visits, A priors, B visits of each, C both"
     ] = "D"
-    ties: Annotated[Ties, "which of equal scores wins: the first, or a random one"] = "first"
+    ties: Annotated[
+        Ties, "which of equal scores wins: the first, or a random one; auto: a random one where several choose at once"
+    ] = "auto"
 
     def __post_init__(self) -> None:
         _check_fields(self)
@@ -162,7 +164,7 @@ class Puct:
     @property
     def weight(self) -> float:
         """`c_init`; where no search has settled it, that of evaluators with priors."""
-        return WITH_PRIORS if self.c_init is None else self.c_init
+        return SURE if self.c_init is None else self.c_init
 
 
 @_refusing_unknown
@@ -177,7 +179,9 @@ class Ucb1:
     weights: Annotated[
         Weights, "how a simultaneous player weighs the others' replies: by D visits, A priors, B visits of each, C both"
     ] = "D"
-    ties: Annotated[Ties, "which of equal scores wins: the first, or a random one"] = "first"
+    ties: Annotated[
+        Ties, "which of equal scores wins: the first, or a random one; auto: a random one where several choose at once"
+    ] = "auto"
 
     def __post_init__(self) -> None:
         _check_fields(self)

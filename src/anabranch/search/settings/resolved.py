@@ -9,8 +9,9 @@ from dataclasses import replace
 from typing import Any, TypeVar
 
 from anabranch.evaluate.batch import has_priors
+from anabranch.evaluate.native import Uniform
 from anabranch.game.game import Game
-from anabranch.search.settings.config import WITH_PRIORS, WITHOUT_PRIORS, FirstPlay, Puct, Scale, SearchConfig, Ucb1
+from anabranch.search.settings.config import NOISY, SURE, FirstPlay, Puct, Scale, SearchConfig, Ucb1
 
 Part = TypeVar("Part")
 
@@ -35,7 +36,8 @@ def _selector(selector: Part, game: Game, evaluator: Any) -> Part:
         first = FirstPlay.reduced(0.2) if has_priors(evaluator) else FirstPlay.parent_minus(-0.3)
         selector = replace(selector, first_play=first)
     if isinstance(selector, Puct) and selector.c_init is None:
-        selector = replace(selector, c_init=WITH_PRIORS if has_priors(evaluator) else WITHOUT_PRIORS)
+        sure = has_priors(evaluator) or isinstance(evaluator, Uniform)  # which adds no noise to explore against
+        selector = replace(selector, c_init=SURE if sure else NOISY)
     return selector
 
 

@@ -49,7 +49,7 @@ class Decoupled:
         if forced is not None:
             return forced
         scores = [-math.inf if skip else score for score, skip in zip(self.scores(seen), passed, strict=True)]
-        if self.settings.ties == "first":
+        if self.settings.ties == "first" or (self.settings.ties == "auto" and len(node.acting) == 1):
             return formulas.argmax(scores)
         top = max(scores)
         best = [choice for choice, score in enumerate(scores) if score == top]

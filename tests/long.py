@@ -31,6 +31,7 @@ LONG = [
     "tests/laws/test_graph.py::test_games_twenty_thousand_states_deep*",
     "tests/laws/test_graph.py::test_exact_values_of_games_a_hundred_thousand_states_deep",
     "tests/laws/test_convergence.py::test_values_converge*",
+    "tests/laws/test_convergence.py::test_pyrat_is_solved*",
     "tests/laws/test_chance.py::test_chance_value_is_unbiased*",
     "tests/laws/test_chance.py::test_redrawing_until_a_stored_outcome_comes_up_is_biased",
     "tests/laws/test_staleness.py::test_a_wave_whose_evaluator_fails_never_was*",

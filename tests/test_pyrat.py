@@ -6,6 +6,7 @@ import hashlib
 import random
 from fractions import Fraction
 from itertools import pairwise
+from typing import Literal
 
 import numpy as np
 import pytest
@@ -17,6 +18,8 @@ from anabranch.games.pyrat import PRESETS, PyRat
 
 UP, RIGHT, DOWN, LEFT, STAY = range(5)
 HALF = Fraction(1, 2)
+TIES: tuple[Literal["first", "random"], ...] = ("first", "random")
+VALUES: tuple[Literal["strategy", "visits"], ...] = ("strategy", "visits")
 
 
 def pyrat(*arguments, **options):
@@ -367,3 +370,33 @@ def test_actions_are_called_what_they_do():
     assert [game.action_name(action) for action in range(5)] == ["up", "right", "down", "left", "stay"]
     assert all(game.parse_action(game.action_name(action)) == action for action in range(5))
     assert all(one != other for one, other in pairwise(map(game.action_name, range(5))))
+
+
+SELECTORS = {
+    **{f"PUCT {weights}, {ties}": ab.Puct(weights=weights, ties=ties) for weights in "ABCD" for ties in TIES},
+    "UCB1": ab.Ucb1(),
+    **{f"regret matching+, {value}": ab.RegretMatching(value=value) for value in VALUES},
+    **{f"matrix, {value}": ab.MatrixGame(value=value) for value in VALUES},
+    "Exp3": ab.Exp3(),
+}
+
+
+@pytest.mark.parametrize("name", SELECTORS)
+def test_whoever_is_stuck_stays_and_nobody_walks_into_walls(name):
+    """A stuck player stays with probability 1; blocked moves have no prior, visit or mass, with noise and in waves."""
+    walls, mud = [((2, 2), (1, 2))], {((0, 0), (0, 1)): 2}
+    game = PyRat(width=3, height=3, cheese=[(1, 1), (2, 0), (0, 2)], walls=walls, mud=mud)
+    stuck, _ = game.start().step((UP, STAY))
+    assert set(stuck.choices(1)) == {DOWN, STAY}  # in a corner, and beside a wall
+    for evaluator in (ab.Uniform(), ab.Hashing(), ab.Heuristic()):
+        for more in ({}, {"width": 4, "noise": ab.RootNoise(weight=0.5)}):
+            config = ab.SearchConfig(simultaneous=SELECTORS[name], **more)
+            found = ab.search(stuck, simulations=200, evaluator=evaluator, config=config)
+            assert found.policy[0].tolist() == found.prior[0].tolist() == [0.0, 0.0, 0.0, 0.0, 1.0]
+            assert found.visits[0].tolist() == [0, 0, 0, 0, 200]
+            for mass in (found.policy[1], found.prior[1], found.visits[1]):
+                assert mass[[UP, RIGHT, LEFT]].tolist() == [0, 0, 0]
+            assert found.prior[1, [DOWN, STAY]].min() > 0
+            for node in map(found.graph.node, range(len(found.graph))):
+                for edge in node.edges:
+                    assert all(action in node.state.choices(seat) for seat, action in enumerate(edge.action))

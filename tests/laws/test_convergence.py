@@ -9,6 +9,7 @@ import pytest
 
 import anabranch as ab
 from anabranch.games.random_game import RandomGame
+from anabranch.search.maths.matrix_game import equilibrium, exploitability
 
 # The default scale of games with rewards on the way stretches near ties to the whole interval and then takes its time
 # (one of 120 games was .4 of its range off after 4,000 simulations); a fixed scale makes these bounds sharp.
@@ -83,3 +84,52 @@ def test_average_strategy_is_unexploitable(selector):
     assert result.policy[1, 0] == pytest.approx(0.4, abs=0.05)
     if not isinstance(selector, ab.Exp3):  # its values are means of what was drawn, exploration included
         assert result.value[0] == pytest.approx(0.2, abs=0.02)
+
+
+LEARNING = {"regret matching+": ab.RegretMatching(), "matrix": ab.MatrixGame()}
+TABLES = {
+    "matching pennies": [[1.0, -1.0], [-1.0, 1.0]],
+    "two fifths": [[2.0, -1.0], [-1.0, 1.0]],
+    "biased rock paper scissors": [[0.0, -0.25, 0.5], [0.25, 0.0, -0.05], [-0.5, 0.05, 0.0]],
+    **{f"5x5 number {seed}": np.random.default_rng(seed).uniform(-1.0, 1.0, (5, 5)).tolist() for seed in range(4)},
+}
+
+
+@pytest.mark.parametrize("name", LEARNING)
+@pytest.mark.parametrize("table", TABLES)
+def test_one_shot_games_are_solved(table, name):
+    """Strategies leave at most 3 % of the range to be gained after 1,000 playouts, 0.5 % after 100,000; values too."""
+    payoffs = TABLES[table]
+    width, value = float(np.ptp(payoffs)), equilibrium(payoffs)[2]
+    for playouts, bound in ((1_000, 0.03), (100_000, 0.005)):
+        config = ab.SearchConfig(simultaneous=LEARNING[name])
+        start = ab.games.load("matrix", payoffs=payoffs).start()
+        found = ab.search(start, simulations=playouts, evaluator=ab.Uniform(), config=config)
+        rows, columns = (found.policy[seat, : len(payoffs)].tolist() for seat in range(2))
+        assert exploitability(payoffs, rows, columns) <= bound * width
+        assert abs(float(found.value[0]) - value) <= bound * width
+
+
+@pytest.mark.parametrize("name", LEARNING)
+@pytest.mark.parametrize(
+    ("rewards", "bids"), [("difference", ()), ("difference", (1, 0)), ("win", ()), ("win", (1, 0))]
+)
+def test_goofspiel_is_solved(rewards, bids, name):
+    """Four cards, from the start and after bids (2, 1), 100,000 playouts: values within 0.01, exploitability 0.02."""
+    start = ab.games.load("goofspiel", cards=4, rewards=rewards).start()
+    if bids:
+        start, _ = start.step(bids)
+    found = ab.search(start, simulations=100_000, config=ab.SearchConfig(simultaneous=LEARNING[name]))
+    assert abs(float(found.value[0] - ab.solve(start).value[0])) <= 0.01
+    assert ab.exploitability(start, found).exploitability <= 0.02
+
+
+@pytest.mark.parametrize("name", LEARNING)
+@pytest.mark.parametrize("python", [(2, 2), (1, 2)])
+def test_pyrat_is_solved(python, name):
+    """Three by three, three cheese, eight turns, 1,000,000 playouts: the value within 0.01, exploitability 0.05."""
+    board = {"width": 3, "height": 3, "cheese": [(1, 1), (0, 2), (2, 0)], "starts": ((0, 0), python), "max_turns": 8}
+    start = ab.games.load("pyrat", **board, rewards="difference").start()
+    found = ab.search(start, simulations=1_000_000, config=ab.SearchConfig(simultaneous=LEARNING[name]))
+    assert abs(float(found.value[0] - ab.solve(start).value[0])) <= 0.01
+    assert ab.exploitability(start, found).exploitability <= 0.05

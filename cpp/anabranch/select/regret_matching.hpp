@@ -37,29 +37,9 @@ class RegretMatching {
   template <std::size_t P>
   void learn(Graph& g, NodeId, const Node& node, const Edge&, const double*) {
     const Table& table = g.table_of(node);
-    double* const old = averaging.played();
-    double* const regrets = &g.regrets[node.rows];
-    normalise(regrets, table, old);
-    if (table.sizes.size() != 2) expect_payoffs<P>(g, node, table, old);
-    else if (selector_.difference) expect_payoffs_of_two<P, true>(g, node, table, old);
-    else expect_payoffs_of_two<P, false>(g, node, table, old);
-    const double* unseen = doubles_of(&node) + g.players;  // U
-    Expected* const expected = expected_.data();
-    for (std::size_t i = 0, acting = table.sizes.size(); i < acting; ++i) {
-      const double u = Averaging::payoff(table, i, unseen, selector_.difference);
-      const std::size_t first = table.starts[i], end = first + table.sizes[i];
-      double mean = 0.0;
-      for (std::size_t at = first; at < end; ++at) {
-        const double payoff = expected[at].payoff + (1.0 - expected[at].mass) * u;
-        expected[at].payoff = payoff;
-        mean += old[at] * payoff;
-      }
-      for (std::size_t at = first; at < end; ++at) {
-        const double regret = regrets[at] + expected[at].payoff - mean;
-        regrets[at] = regret > 0.0 ? regret : 0.0;
-      }
-    }
-    Averaging::add_to_sums(g, node, table, old, node.visits);
+    if (!table.few) return learn_in_general<P>(g, node, table);
+    if (selector_.difference) learn_as_pair<P, true>(g, node, table);
+    else learn_as_pair<P, false>(g, node, table);
   }
 
   // Q_i = Σ_e ρ(e)·q_i(e) + (1 − Σ_e ρ(e))·U_i for the average strategies; without U's visit.
@@ -81,10 +61,12 @@ class RegretMatching {
     double payoff, mass;
   };
 
-  // Of every acting player's choices, as their rows are.
   template <std::size_t P>
-  void expect_payoffs(const Graph& g, const Node& node, const Table& table, const double* played) {
+  __attribute__((noinline)) void learn_in_general(Graph& g, const Node& node, const Table& table) {
     const std::size_t acting = table.sizes.size();
+    double* const old = averaging.played();
+    double* const regrets = &g.regrets[node.rows];
+    normalise(regrets, table, old);
     std::fill_n(expected_.begin(), table.ids.size(), Expected{0.0, 0.0});
     const Edge* edge = &g.edge<P>(node.edges);
     for (std::uint32_t e = 0; e < node.edge_count; ++e, edge = further(edge, edge_stride<P>(g))) {
@@ -93,30 +75,61 @@ class RegretMatching {
         Expected& expected = expected_[table.starts[i] + table.choice(edge->move, i)];
         double reach = 1.0;
         for (std::size_t j = 0; j < acting; ++j)
-          if (j != i) reach *= played[table.starts[j] + table.choice(edge->move, j)];
+          if (j != i) reach *= old[table.starts[j] + table.choice(edge->move, j)];
         expected.payoff += reach * Averaging::payoff(table, i, doubles_of(edge), selector_.difference);
         expected.mass += reach;
       }
     }
+    const double* unseen = doubles_of(&node) + g.players;  // U
+    for (std::size_t i = 0; i < acting; ++i) {
+      const double u = Averaging::payoff(table, i, unseen, selector_.difference);
+      regret(expected_.data() + table.starts[i], table.sizes[i], old + table.starts[i], u, regrets + table.starts[i]);
+    }
+    Averaging::add_to_sums(g, node, table, old, node.visits);
   }
 
-  // The same where the product has one factor, both sums at once.
+  // The same for two players with few choices each, where the product has one factor, with both sums of a choice at once.
   template <std::size_t P, bool Difference>
-  void expect_payoffs_of_two(const Graph& g, const Node& node, const Table& table, const double* played) {
-    const std::size_t one = table.players[0], other = table.players[1], start = table.starts[1];
+  void learn_as_pair(Graph& g, const Node& node, const Table& table) {
+    double old[2 * Table::kFew];
+    Expected expected[2 * Table::kFew];
+    const std::size_t one = table.players[0], other = table.players[1], start = table.sizes[0], end = start + table.sizes[1];
     const std::uint32_t shift = table.shifts[1], mask = table.masks[0], other_mask = table.masks[1];
-    Expected* const mine = expected_.data();
-    Expected* const theirs = mine + start;
-    std::fill_n(mine, table.ids.size(), Expected{0.0, 0.0});
+    double* const regrets = &g.regrets[node.rows];
+    normalise(regrets, start, old);
+    normalise(regrets + start, end - start, old + start);
+    for (std::size_t at = 0; at < end; ++at) expected[at] = {0.0, 0.0};
     const Edge* edge = &g.edge<P>(node.edges);
     for (std::uint32_t e = node.edge_count; e > 0; --e, edge = further(edge, edge_stride<P>(g))) {
       if (edge->visits == 0) [[unlikely]] continue;
-      const std::size_t a = edge->move & mask, b = edge->move >> shift & other_mask;
-      const double p = played[a], q = played[start + b], own = doubles_of(edge)[one], lost = doubles_of(edge)[other];
-      const Pair u{Difference ? 0.5 * (own - lost) : own, 1.0};
-      store_pair(&mine[a].payoff, load_pair(&mine[a].payoff) + Pair{q, q} * u);
-      if constexpr (Difference) store_pair(&theirs[b].payoff, load_pair(&theirs[b].payoff) + Pair{-p, p} * u);
-      else store_pair(&theirs[b].payoff, load_pair(&theirs[b].payoff) + Pair{p, p} * Pair{lost, 1.0});
+      const std::size_t a = edge->move & mask, b = start + (edge->move >> shift & other_mask);
+      const double own = doubles_of(edge)[one], lost = doubles_of(edge)[other], u = Difference ? 0.5 * (own - lost) : own;
+      add(expected[a], old[b], u);
+      add(expected[b], old[a], Difference ? -u : lost);
+    }
+    const double own = doubles_of(&node)[g.players + one], lost = doubles_of(&node)[g.players + other];  // U
+    regret(expected, start, old, Difference ? 0.5 * (own - lost) : own, regrets);
+    regret(expected + start, end - start, old + start, Difference ? 0.5 * (lost - own) : lost, regrets + start);
+    double* const sums = &g.sums[node.rows];
+    const double weight = node.visits;
+    for (std::size_t at = 0; at < end; ++at) sums[at] += weight * old[at];
+  }
+
+  // One more cell: the other's chance of it, and what it is worth.
+  static void add(Expected& expected, double reach, double u) {
+    store_pair(&expected.payoff, load_pair(&expected.payoff) + Pair{reach, reach} * Pair{u, 1.0});
+  }
+
+  // One player's new regrets; u is worth what nobody visited.
+  static void regret(Expected* expected, std::size_t size, const double* old, double u, double* regrets) {
+    double mean = 0.0;
+    for (std::size_t a = 0; a < size; ++a) {
+      expected[a].payoff = expected[a].payoff + (1.0 - expected[a].mass) * u;
+      mean += old[a] * expected[a].payoff;
+    }
+    for (std::size_t a = 0; a < size; ++a) {
+      const double regret = regrets[a] + expected[a].payoff - mean;
+      regrets[a] = regret > 0.0 ? regret : 0.0;
     }
   }
 

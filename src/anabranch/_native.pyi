@@ -401,9 +401,9 @@ class Plan:
     def drop(self) -> None:
         """Forget what is in flight."""
 
-    def tables(self) -> tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.int64], numpy.typing.NDArray[numpy.float64]]:
+    def tables(self) -> tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.int64], numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.int64]]:
         """
-        (policy, prior, q) [3, roots, actions], visits [roots, actions], values [roots, players].
+        (policy, prior, q) [3, roots, actions], visits [roots, actions], values [roots, players], the actions Gumbel searches ended with.
         """
 
 def columns(search: Search) -> dict[str, object]:

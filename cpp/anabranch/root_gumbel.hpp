@@ -63,9 +63,18 @@ inline void set_gumbel_plan(Search& search, const SelectorConfig& selector, std:
     const std::size_t most = std::min(selector.considered, size);
     std::vector<std::size_t> order(size);
     std::iota(order.begin(), order.end(), start);
-    std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return plan.scores[a] > plan.scores[b]; });
-    for (std::size_t at = 0; at < most; ++at) plan.considered[order[at]] = 1;
+    const auto last = order.begin() + static_cast<std::ptrdiff_t>(most);
+    std::partial_sort(order.begin(), last, order.end(),
+                      [&](std::size_t a, std::size_t b) { return plan.scores[a] > plan.scores[b] || (plan.scores[a] == plan.scores[b] && a < b); });
+    std::sort(order.begin(), last);
+    plan.listed.emplace_back();
+    for (auto at = order.begin(); at != last; ++at) {
+      plan.considered[*at] = 1;
+      plan.listed.back().push_back(static_cast<std::uint32_t>(*at - start));
+    }
     for (const EdgeId e : EdgeIds(root)) plan.before[start + (table ? table->choice(g.edges[e].move, i) : g.edges[e].move)] += g.edges[e].visits;
+    plan.begun.push_back(0.0);
+    for (std::size_t a = 0; a < size; ++a) plan.begun.back() += plan.before[start + a];
     plan.phases.push_back(halving(most, simulations));
   }
   search.set_root_rule(std::move(rule));

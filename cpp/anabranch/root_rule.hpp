@@ -18,6 +18,8 @@ struct GumbelPlan {
   std::vector<double> scores;                     // g + ln P; empty: no run was begun
   std::vector<std::uint8_t> considered;
   std::vector<std::uint32_t> before;              // N₀, the visits when the run began
+  std::vector<std::vector<std::uint32_t>> listed;  // the considered choices of each acting player, ascending
+  std::vector<double> begun;                      // Σ N₀ of each
   std::vector<std::vector<HalvingPhase>> phases;  // of each acting player
 
   // The visits that the choice taken by simulation t has before it.

@@ -88,3 +88,35 @@ class HashModel:
             mover = depth % self.game.players
             values[row] = [worth if seat == mover else -worth for seat in range(self.game.players)]
         return logits, values
+
+
+class HashLatents:
+    """The same as a learned model in mctx's words: value and reward are the mover's; discount −1 changes sides."""
+
+    def __init__(self, case: dict[str, Any], root_logits: npt.NDArray[np.float64] | None = None) -> None:
+        self.seed, self.actions, self.root_logits = case["seed"], case["actions"], root_logits
+        self.invalid, self.step = case["invalid"], case["discount"]
+        self.discount = None if self.step == -1.0 else self.step
+
+    def said(self, latent: Latents) -> tuple[Any, Any]:
+        """Return logits and values of latents."""
+        purposes = np.arange(16, 16 + self.actions, dtype=np.uint32)
+        logits = 4.0 * unit(latent[:, None], purposes[None]) - 2.0
+        return logits.astype(np.float32), 2.0 * unit(latent, 1) - 1.0
+
+    def initial(self, observations: Any) -> ab.Initial:
+        """Return the root of a case for every observation."""
+        latent = np.full(len(observations), self.seed, np.uint32)
+        logits, values = self.said(latent)
+        if self.root_logits is not None:
+            logits = np.tile(self.root_logits, (len(latent), 1))
+        legal = np.ones((len(latent), self.actions), bool)
+        legal[:, self.invalid] = False
+        return ab.Initial(latent, logits, values, legal)
+
+    def recurrent(self, latent: Latents, action: Any) -> ab.Transition:
+        """Return where actions lead."""
+        child = mix(latent * np.uint32(0x9E3779B1) + action.astype(np.uint32) + np.uint32(1))
+        logits, values = self.said(child)
+        discount = np.full(len(child), self.step) if self.discount is None else None
+        return ab.Transition(child, unit(child, 2) - 0.5, logits, values, discount)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.golden.mctx_model import STORED, HashModel, HashTree, unpacked
+from tests.golden.mctx_model import STORED, HashLatents, HashModel, HashTree, unpacked
 
 import anabranch as ab
 from anabranch import _native
@@ -46,6 +46,20 @@ def searched(case: dict[str, Any], *, reference: bool) -> tuple[ab.Result, list[
     return found, root.graph.columns["visits"].tolist()
 
 
+def planned(case: dict[str, Any]) -> tuple[ab.Result, list[int]]:
+    """Return the same of a plan in the case's model, two roots abreast."""
+    noise, gumbel = unpacked(case["noise"]), case["policy"] == "gumbel"
+    valid = np.setdiff1d(np.arange(case["actions"]), case["invalid"])
+    model: Any = HashLatents(case, None if gumbel else noise)
+    plan = ab.plan(ab.TwoPlayer(model) if case["discount"] == -1.0 else model, [0, 0], config_of(case), visits=0)
+    if gumbel:
+        for root in plan.roots:
+            _native.set_gumbel(root.native, noise[valid].tolist())
+    plan.run(simulations=case["simulations"])
+    assert plan.visits[0].tolist() == plan.visits[1].tolist()
+    return plan[0], plan.roots[0].graph.columns["visits"].tolist()
+
+
 def check(case: dict[str, Any], found: ab.Result, nodes: list[int]) -> None:
     visits = [[int(a), int(found.visits[0, a])] for a in np.flatnonzero(found.visits[0])]
     assert visits == case["visits"]
@@ -62,6 +76,7 @@ def test_mctx_finds_the_same_tree(first):
     for number, case in enumerate(CASES[first : first + 10], start=first):
         try:
             check(case, *searched(case, reference=False))
+            check(case, *planned(case))
             if case["simulations"] * case["actions"] < 500:
                 check(case, *searched(case, reference=True))
         except AssertionError as error:

@@ -12,6 +12,7 @@ from tests.parity.compare import compare_graphs, compare_results
 from tests.parity.draw import dice_of, one_of
 
 import anabranch as ab
+from anabranch import _native
 from anabranch.models.reference import reference_plan
 
 MUZERO = ab.Puct(c_off=2.0, scale="node", first_play=ab.FirstPlay.lowest())
@@ -22,6 +23,9 @@ SELECTORS = [
     ab.Puct(first_play=ab.FirstPlay.reduced(0.3), w0=0.5),
     ab.Puct(ties="random"),
     ab.Ucb1(),
+    ab.Gumbel(),
+    ab.Gumbel(considered=3, scale="graph"),
+    ab.Gumbel(considered=40, c_scale=1.0, scale="none"),
 ]
 MODELS = {
     "players": [1, 1, 2, 3],
@@ -84,7 +88,7 @@ def test_stochastic_models_equal_the_reference(seed):
 
 @pytest.mark.parametrize("name", ["tic_tac_toe", "connect_four", "othello", "n_in_a_row"])
 @pytest.mark.parametrize(("width", "depth"), [(1, 1), (4, 1), (3, 2)])
-@pytest.mark.parametrize("selector", [MUZERO, ab.Puct(scale="range")])
+@pytest.mark.parametrize("selector", [MUZERO, ab.Puct(scale="range"), ab.Gumbel()])
 def test_exact_rules_as_a_model_equal_the_search_of_the_game(name, width, depth, selector):
     game = ab.games.load(name)
     start = game.start()
@@ -93,14 +97,23 @@ def test_exact_rules_as_a_model_equal_the_search_of_the_game(name, width, depth,
     config = ab.SearchConfig(
         selector=selector, width=width, depth=depth, transposition=ab.Transposition(merge=False), seed=5
     )
-    found = ab.plan(model, states, config, simulations=60)
-    for state, result in zip(states, found, strict=True):
-        expected = ab.search(state, simulations=60, evaluator=ab.Hashing(3), config=config)
+    planner = ab.Planner(model, config)
+    found = planner.plan(states, visits=0)
+    searcher = ab.Searcher(game, ab.Hashing(3), config, threads=1)
+    roots = [searcher.root(state, stream=at) for at, state in enumerate(states)]
+    if isinstance(selector, ab.Gumbel):  # drawn by the root's key, which is a latent's there and a state's here
+        for state, ours, theirs in zip(states, found._searches, roots, strict=True):
+            noise = np.random.default_rng(1).gumbel(size=len(state.legal())).tolist()
+            searcher.run(theirs, visits=0)
+            _native.set_gumbel(ours, noise)
+            _native.set_gumbel(theirs.native, noise)
+    found.run(simulations=60)
+    for result, expected in zip(found, searcher.run(roots, simulations=60), strict=True):
         assert result.visits.tolist() == expected.visits.tolist()
         assert result.value.tolist() == expected.value.tolist()
         np.testing.assert_array_equal(result.q, expected.q)
-        assert result.line == expected.line
-        assert result.nodes == expected.nodes
+        np.testing.assert_array_equal(result.policy, expected.policy)
+        assert (result.line, result.nodes, result.action) == (expected.line, expected.nodes, expected.action)
 
 
 @pytest.mark.parametrize("players", [1, 3])

@@ -41,8 +41,8 @@ class Gumbel {
     list_alone<P>(node, priors, planned(node) || counts_marks());
     const std::uint32_t best = choose(id, node, {node.mover, 0, 0, node.choices, priors});
     place = kNone;
-    for (const TriedChoice& tried : tried_)
-      if (tried.choice == best) place = tried.place;
+    for (std::size_t at = 0; at < tried_.size() && place == kNone; ++at)
+      if (tried_[at].choice == best) place = tried_[at].place;
     return best;
   }
 
@@ -103,8 +103,7 @@ class Gumbel {
     const Completed found = complete(id, player);
     spread(found, player);
     double most = 0.0;
-    for (std::size_t a = 0; a < player.size; ++a)
-      if (plan.considered[player.start + a]) most = std::max(most, counts_[a]);
+    for (const std::uint32_t a : plan.listed[player.index]) most = std::max(most, counts_[a]);
     return best_considered(player, most);
   }
 
@@ -251,20 +250,22 @@ class Gumbel {
 
   std::uint32_t choose_planned(const Completed& found, const Player& player) {
     spread(found, player);
-    std::uint64_t t = 0;
-    for (std::size_t a = 0; a < player.size; ++a) t += static_cast<std::uint64_t>(counts_[a]);
-    return best_considered(player, static_cast<double>(c.root.plan.scheduled(player.index, t)));
+    double t = -c.root.plan.begun[player.index];
+    for (const TriedChoice& tried : tried_) t += tried.visits + tried.flight;
+    return best_considered(player, static_cast<double>(c.root.plan.scheduled(player.index, static_cast<std::uint64_t>(t))));
   }
 
-  // Write σ of every choice, and its visits in this run, those in flight counted.
+  // Write σ of every considered choice, and its visits in this run, those in flight counted.
   void spread(const Completed& found, const Player& player) {
     if (weights_.size() < player.size) weights_.resize(player.size);
     if (counts_.size() < player.size) counts_.resize(player.size);
-    for (std::size_t a = 0; a < player.size; ++a) {
+    const GumbelPlan& plan = c.root.plan;
+    for (const std::uint32_t a : plan.listed[player.index]) {
       weights_[a] = found.gain;
-      counts_[a] = -static_cast<double>(c.root.plan.before[player.start + a]);
+      counts_[a] = -static_cast<double>(plan.before[player.start + a]);
     }
     for (const TriedChoice& tried : tried_) {
+      if (!plan.considered[player.start + tried.choice]) continue;
       if (tried.visits > 0.0) weights_[tried.choice] = tried.weight;
       counts_[tried.choice] += tried.visits + tried.flight;
     }
@@ -275,12 +276,12 @@ class Gumbel {
     const GumbelPlan& plan = c.root.plan;
     double top = 0.0;
     std::uint32_t best = kNone;
-    for (std::size_t a = 0; a < player.size; ++a) {
-      if (!plan.considered[player.start + a] || counts_[a] != wanted) continue;
+    for (const std::uint32_t a : plan.listed[player.index]) {
+      if (counts_[a] != wanted) continue;
       const double score = plan.scores[player.start + a] + weights_[a];
       if (best == kNone || score > top) {
         top = score;
-        best = static_cast<std::uint32_t>(a);
+        best = a;
       }
     }
     if (best == kNone) [[unlikely]] throw std::logic_error("a root has other visits than its plan of a Gumbel search");

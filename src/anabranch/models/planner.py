@@ -22,7 +22,8 @@ from anabranch.models.game import ModelGame, as_tree
 from anabranch.models.model import Shape, shape_of
 from anabranch.models.steps import Steps, checked_tuple
 from anabranch.search.engine.native import native_config
-from anabranch.search.engine.searcher import Root, Searcher, set_rules
+from anabranch.search.engine.root import Root
+from anabranch.search.engine.searcher import Searcher, set_rules
 from anabranch.search.results.result import Result
 from anabranch.search.settings.arguments import BEING_SEARCHED, Budgets, check_budget, check_time, checked_config
 from anabranch.search.settings.config import SearchConfig

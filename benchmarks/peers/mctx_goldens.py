@@ -4,8 +4,9 @@
     .venv-peers/bin/python benchmarks/peers/mctx_goldens.py
 
 A model is a tree of hashes (`tests/golden/mctx_model.py` computes the same without jax): every latent is 32 bits, and
-value, reward and logits are multiples of 2^-24 read off them, so both sides start from equal numbers. A case is kept where
-mctx finds the same tree with float32 and with float64, that is where no tie decides; noise is stored as it was drawn.
+value, reward and logits are multiples of 2^-24 read off them, so both sides start from equal numbers. A case is kept
+where mctx finds the same tree with float32 and with float64, that is where no tie decides; noise is stored as it was
+drawn.
 Masked actions of the Gumbel cases leave more actions than are considered: where all of them were visited, mctx lets
 what masked actions would be worth count in the scale, and we do not.
 """

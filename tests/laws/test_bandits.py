@@ -92,7 +92,9 @@ def rates(count: int, draws: int, *, misjudged: bool = False) -> dict[str, float
             if not len(chunk):
                 continue
             budgets = drawn.budgets[chunk]
-            found = drawn.run(ab.SearchConfig(selector=ab.Gumbel(considered=considered)), chunk, draws, budgets)
+            found = drawn.run(
+                ab.SearchConfig(selector=ab.Gumbel(considered=considered, scale="node")), chunk, draws, budgets
+            )
             sampled = drawn.run(ab.SearchConfig(selector=ab.Gumbel(considered=1)), chunk, draws, np.ones_like(budgets))
             puct = drawn.run(ab.SearchConfig(noise=ab.RootNoise()), chunk, draws, budgets)
             for result, first, other in zip(found, sampled, puct, strict=True):

@@ -18,7 +18,7 @@ from anabranch.game.parameters import whole
 #: name → (size of the board, length of a line)
 PRESETS = {"small": (9, 4), "medium": (15, 5), "large": (30, 6), "huge": (50, 7), "giant": (100, 8)}
 WINDOW = 21  # the most of a side that a network sees, and that one move can choose from
-PLANES = 8
+PLANES = 8  # half of them where the window is the whole board
 PLACEMENT = np.array([1.0, -0.2, -1.0])  # to the first, second and third of three players
 WINDOW_TEXT = re.compile(r"rows ([0-9]{1,3}) to [0-9]{1,3}, columns ([0-9]{1,3}) to [0-9]{1,3} of")  # as printed
 DIRECTIONS = np.array([[0, 1], [1, 0], [1, 1], [1, -1]], np.int64)
@@ -41,9 +41,9 @@ class NInARow(ab.CompiledGame):
 
     Sizes: `NInARow(15, 5)`, or `NInARow(preset=…)`: small 9/4, medium 15/5, large 30/6, huge 50/7, giant 100/8.
 
-    A player observes 8 planes of the window's size: its stones in the window, the next player's, the previous player's
-    (none with two players), empty cells; then the same four for the whole board scaled to that size, each number the
-    share of its area. Where the window is the whole board, the last four are the first four again.
+    A player observes planes of the window's size: its stones in the window, the next player's, the previous player's
+    (none with two players), empty cells; and where the board is larger than the window the same four for the whole
+    board scaled to that size, each number the share of its area.
     """
 
     title = "n_in_a_row"
@@ -73,7 +73,7 @@ class NInARow(ab.CompiledGame):
         self.placement = rewards == "placement"
         self.returns = (-1.0 if self.placement else 0.0, 1.0)
         self.zero_sum = self.placement and self.players == 2
-        self.observation = (PLANES, self.side, self.side)
+        self.observation = (PLANES if self.size > WINDOW else PLANES // 2, self.side, self.side)
         self.state = ab.record(
             board=(np.int8, self.size * self.size),  # row by row: 0 empty, else seat + 1
             runs=(
@@ -149,13 +149,12 @@ class NInARow(ab.CompiledGame):
             for column in range(side):
                 mark = state.board[(top + row) * size + left + column]
                 planes[3 if mark == 0 else (mark - 1 - player) % players, row, column] = 1.0
-        for row in range(side):
-            for column in range(side):
-                pool(state.board, size, side, player, players, row, column, planes)
+        if size > side:
+            pool(state, size, side, player, players, planes)
 
     def symmetries(self) -> Sequence[ab.Symmetry]:
         """The seven turns and flips of a board that fits the window; on others the window's rounding breaks them."""
-        return () if self.size > WINDOW else square_symmetries(self.size, PLANES)
+        return () if self.size > WINDOW else square_symmetries(self.size, PLANES // 2)
 
     def text(self, state: ab.State) -> str:
         top, left = origin(state.rows, self.size, self.side), origin(state.columns, self.size, self.side)
@@ -288,29 +287,30 @@ def ranks_before(runs: Any, one: int, other: int) -> bool:
     return one < other
 
 
-def pool(board: Any, size: int, side: int, player: int, players: int, row: int, column: int, planes: Any) -> None:
-    """Write one cell of the scaled board: for each kind of cell, the share of the area it covers.
+def pool(state: Any, size: int, side: int, player: int, players: int, planes: Any) -> None:
+    """Write the whole board scaled to the window's size: for each kind of cell, the share of the area it covers.
 
     With sizes in units of 1/side of a board's cell everything is whole: scaled cell i covers [i·S, (i+1)·S), cell r
-    of the board covers [side·r, side·(r+1)).
+    of the board covers [side·r, side·(r+1)), at most two of them along an axis. Stones are spread out one by one; what
+    they leave is empty.
     """
-    mine, following, previous, empty = 0, 0, 0, 0
-    for y in range(row * size // side, ((row + 1) * size - 1) // side + 1):
-        height = min((row + 1) * size, (y + 1) * side) - max(row * size, y * side)
-        for x in range(column * size // side, ((column + 1) * size - 1) // side + 1):
-            area = height * (min((column + 1) * size, (x + 1) * side) - max(column * size, x * side))
+    board = state.board
+    for y in range(state.rows[0], state.rows[1] + 1):
+        for x in range(state.columns[0], state.columns[1] + 1):
             mark = board[y * size + x]
-            seat = (mark - 1 - player) % players
             if mark == 0:
-                empty += area
-            elif seat == 0:
-                mine += area
-            elif seat == 1:
-                following += area
-            else:
-                previous += area
+                continue
+            plane = 4 + (mark - 1 - player) % players
+            for row in range(y * side // size, ((y + 1) * side - 1) // size + 1):
+                height = min((row + 1) * size, (y + 1) * side) - max(row * size, y * side)
+                for column in range(x * side // size, ((x + 1) * side - 1) // size + 1):
+                    width = min((column + 1) * size, (x + 1) * side) - max(column * size, x * side)
+                    planes[plane, row, column] += height * width
     whole_area = size * size
-    planes[4, row, column] = mine / whole_area
-    planes[5, row, column] = following / whole_area
-    planes[6, row, column] = previous / whole_area
-    planes[7, row, column] = empty / whole_area
+    for row in range(side):
+        for column in range(side):
+            taken = 0.0
+            for plane in range(4, 7):
+                taken += planes[plane, row, column]
+                planes[plane, row, column] /= whole_area
+            planes[7, row, column] = (whole_area - taken) / whole_area

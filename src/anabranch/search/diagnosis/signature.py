@@ -177,7 +177,7 @@ CASES: tuple[Case, ...] = (
     Case("oshi_zumo"),
     Case("pyrat", {"preset": "open7"}, Heuristic()),
     # Few simulations, planned at the root.
-    Case("connect_four", evaluator=Hashing(), config=SearchConfig(selector=Gumbel()), simulations=500),
+    Case("connect_four", evaluator=Hashing(), config=SearchConfig(selector=Gumbel(scale="node")), simulations=500),
     Case(
         "goofspiel",
         {"cards": 5, "players": 3, "rewards": "points"},

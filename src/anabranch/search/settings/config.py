@@ -202,8 +202,10 @@ class Gumbel:
     c_visit: Annotated[float, "added to the most visits of a choice, where values are weighed against the prior"] = 50.0
     c_scale: Annotated[float, "how much values weigh against the prior"] = 0.1
     scale: Annotated[
-        Literal["node", "graph", "range", "none"], "which interval of values is mapped onto [0, 1]; see below"
-    ] = "node"
+        Scale,
+        "which interval of values is mapped onto [0, 1]: of the node's choices, of the graph, of the game's returns; "
+        "auto: range where returns are tight, else node",
+    ] = "auto"
     noise: Annotated[float, "weight of the root's Gumbel noise; 0 plays without chance"] = 1.0
 
     def __post_init__(self) -> None:

@@ -17,6 +17,7 @@ from anabranch.search.settings.config import (
     Backup,
     Chance,
     FirstPlay,
+    Gumbel,
     Puct,
     Scale,
     SearchConfig,
@@ -47,6 +48,9 @@ def _selector(selector: Part, game: Game, evaluator: Any) -> Part:
     if isinstance(selector, (Puct, Ucb1)) and selector.first_play.kind == "auto":
         first = FirstPlay.reduced(0.2) if has_priors(evaluator) else FirstPlay.parent_minus(-0.3)
         selector = replace(selector, first_play=first)
+    if isinstance(selector, Gumbel) and selector.scale == "auto":
+        tight = resolved_scale("auto", game) == "range"
+        selector = replace(selector, scale="range" if tight else "node")
     if isinstance(selector, Puct) and selector.c_init is None:
         sure = has_priors(evaluator) or isinstance(evaluator, Uniform)  # which adds no noise to explore against
         selector = replace(selector, c_init=SURE if sure else NOISY)

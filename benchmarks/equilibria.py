@@ -148,6 +148,7 @@ def games(budgets: Sequence[int], seeds: int, names: Sequence[str]) -> str:
                 every = [errors(known, SELECTORS[name], playouts, seed) for seed in range(seeds)]
                 means = (statistics.fmean(getattr(one, part) for one in every) for part in ("root", "nodes", "gain"))
                 cells.append(str(Errors(*means)))
+                measure.log(f"    {cells[-1]}")
             lines.append(f"| {name} | {' | '.join(cells)} |")
         parts.append("\n".join(lines))
     return "\n\n".join(parts)

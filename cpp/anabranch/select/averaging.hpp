@@ -9,22 +9,13 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <vector>
 
 #include "anabranch/backup.hpp"
 #include "anabranch/context.hpp"
+#include "anabranch/pair.hpp"
 
 namespace anabranch {
-
-// Two numbers that go through the same operations: the processor does both at once, each as it would alone.
-using Pair = double __attribute__((vector_size(16)));
-inline Pair load_pair(const double* from) {
-  Pair both;
-  std::memcpy(&both, from, sizeof(both));
-  return both;
-}
-inline void store_pair(double* to, Pair both) { std::memcpy(to, &both, sizeof(both)); }
 
 // w / Σw, uniform where that is 0.
 inline void normalise(const double* weights, std::size_t size, double* shares) {
@@ -32,7 +23,7 @@ inline void normalise(const double* weights, std::size_t size, double* shares) {
   for (std::size_t a = 0; a < size; ++a) total += weights[a];
   if (total > 0.0) [[likely]] {
     std::size_t a = 0;
-    for (; a + 1 < size; a += 2) store_pair(shares + a, load_pair(weights + a) / Pair{total, total});
+    for (; a + 1 < size; a += 2) store_pair(shares + a, load_pair(weights + a) / both(total));
     if (a < size) shares[a] = weights[a] / total;
   } else {
     std::fill_n(shares, size, 1.0 / static_cast<double>(size));
@@ -139,7 +130,7 @@ class Averaging {
       for (std::uint32_t e = 0; e < node.edge_count; ++e, edge = further(edge, edge_stride<P>(g))) {
         if (edge->visits == 0) [[unlikely]] continue;
         const double reach = average[edge->move & mask] * average[start + (edge->move >> shift & other_mask)];
-        sums += Pair{reach, reach} * load_pair(doubles_of(edge));
+        sums += both(reach) * load_pair(doubles_of(edge));
         mass += reach;
       }
       store_pair(values, sums);

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "anabranch/pair.hpp"
 #include "anabranch/select/scored.hpp"
 
 namespace anabranch {
@@ -226,21 +227,18 @@ class Puct {
   // Two players with few choices each.
   template <std::size_t P>
   std::uint32_t choose_as_pair(NodeId id, const Node& node, const Table& table, std::uint32_t& place) {
+    static_assert(Table::kFew % 2 == 0 && sizeof(Sum) == sizeof(Pair));
     const Graph& g = c.graph;
     Sum first[Table::kFew], second[Table::kFew];
-    for (std::uint32_t a = 0; a < table.sizes[0]; ++a) first[a] = {0.0, 0.0};
-    for (std::uint32_t b = 0; b < table.sizes[1]; ++b) second[b] = {0.0, 0.0};
+    for (std::uint32_t a = 0; a < table.sizes[0]; a += 2) first[a] = first[a + 1] = {0.0, 0.0};
+    for (std::uint32_t b = 0; b < table.sizes[1]; b += 2) second[b] = second[b + 1] = {0.0, 0.0};
     const std::uint32_t shift = table.shifts[1], mask = table.masks[0], other_mask = table.masks[1];
     const std::size_t one = table.players[0], other = table.players[1];
     const Edge* edge = &g.edge<P>(node.edges);
     for (std::uint32_t e = 0; e < node.edge_count; ++e, edge = further(edge, edge_stride<P>(g))) {
-      const double visits = static_cast<std::int32_t>(edge->visits);
-      Sum& a = first[edge->move & mask];
-      Sum& b = second[edge->move >> shift & other_mask];
-      a.value += visits * doubles_of(edge)[one];
-      a.visits += visits;
-      b.value += visits * doubles_of(edge)[other];
-      b.visits += visits;
+      const Pair visits = both(static_cast<std::int32_t>(edge->visits));
+      add(first[edge->move & mask], visits * Pair{doubles_of(edge)[one], 1.0});
+      add(second[edge->move >> shift & other_mask], visits * Pair{doubles_of(edge)[other], 1.0});
     }
     const std::uint32_t mine = best_of_few(id, node, table, 0, first), theirs = best_of_few(id, node, table, 1, second);
     const std::uint32_t move = mine | theirs << shift;
@@ -251,6 +249,9 @@ class Puct {
     return move;
   }
 
+  static void add(Sum& sum, Pair more) { store_pair(&sum.value, load_pair(&sum.value) + more); }
+
+  // Of one of them, two choices at a time; where their number is odd, one that nobody has fills the last pair.
   std::uint32_t best_of_few(NodeId id, const Node& node, const Table& table, std::size_t index, const Sum* sums) {
     const Graph& g = c.graph;
     const std::size_t player = table.players[index];
@@ -258,35 +259,52 @@ class Puct {
     const double mean = doubles_of(&node)[player], factor = factor_of(node.visits - 1);
     const float* const prior = node.rows == kNone ? nullptr : &g.priors[node.rows + table.starts[index]];
     const EqualChoices& equal = equal_[size];
-    double values[Table::kFew], gains[Table::kFew], low = mean, high = mean, mass = 0.0;
+    double values[Table::kFew], visits[Table::kFew], scores[Table::kFew];
     std::uint32_t tried = 0;
-    for (std::uint32_t a = 0; a < size; ++a) {
-      const double p = prior ? static_cast<double>(prior[a]) : equal.prior;
-      gains[a] = factor * p;
-      const bool seen = sums[a].visits > 0.0;
-      const double quotient = sums[a].value / (seen ? sums[a].visits : 1.0);  // whether it is needed cannot be foreseen
-      const double q = seen ? quotient : mean;
-      values[a] = q;
-      low = q < low ? q : low;
-      high = q > high ? q : high;
-      mass += seen ? p : 0.0;
-      tried += seen;
+    for (std::uint32_t a = 0; a < size; a += 2) {
+      const Pair times{sums[a].visits, sums[a + 1].visits};
+      const Pair known = Pair{sums[a].value, sums[a + 1].value} / (times > 0.0 ? times : both(1.0));
+      store_pair(visits + a, times);
+      store_pair(values + a, times > 0.0 ? known : both(mean));
+      tried += (times[0] > 0.0) + (times[1] > 0.0);
     }
     Scaling scaled = declared_;
-    if (!by_range_) scaled = selector_.scale == Scale::node ? Scaling::to_unit(low, high) : fixed_scale(selector_, c.config, g, id, player);
-    const double untried = tried == size ? 0.0 : first_play(selector_, scaled, scaled(mean), prior ? std::sqrt(mass) : equal.roots[tried]);
-    double scores[Table::kFew], top = -HUGE_VAL;
+    if (!by_range_) scaled = selector_.scale == Scale::node ? scale_of(values, size, mean) : fixed_scale(selector_, c.config, g, id, player);
+    double untried = 0.0;
+    if (tried < size) untried = first_play(selector_, scaled, scaled(mean), prior ? std::sqrt(mass_of(prior, visits, size)) : equal.roots[tried]);
+    const double gain = factor * equal.prior;
+    for (std::uint32_t a = 0; a < size; a += 2) {
+      const Pair times = load_pair(visits + a);
+      const Pair worth = (load_pair(values + a) - scaled.low) * scaled.factor + scaled.shift;
+      Pair gains = both(gain);
+      if (prior) gains = Pair{factor * static_cast<double>(prior[a]), a + 1 < size ? factor * static_cast<double>(prior[a + 1]) : 0.0};
+      store_pair(scores + a, (times > 0.0 ? worth : both(untried)) + gains / (times + 1.0));
+    }
+    double top = -HUGE_VAL;
     std::uint32_t best = 0, equals = 0;
     for (std::uint32_t a = 0; a < size; ++a) {
-      const double worth = sums[a].visits > 0.0 ? scaled(values[a]) : untried;
-      const double score = scores[a] = worth + gains[a] / (1.0 + sums[a].visits);
-      equals = score > top ? 1 : equals + (score == top);
-      best = score > top ? a : best;
-      top = score > top ? score : top;
+      equals = scores[a] > top ? 1 : equals + (scores[a] == top);
+      best = scores[a] > top ? a : best;
+      top = scores[a] > top ? scores[a] : top;
     }
     if (equals < 2 || !selector_.random_ties) return best;
     for (std::uint32_t skip = scored_.drawn_tie(id, player, equals);; ++best)
       if (scores[best] == top && skip-- == 0) return best;
+  }
+
+  static Scaling scale_of(const double* values, std::uint32_t size, double mean) {
+    double low = mean, high = mean;
+    for (std::uint32_t a = 0; a < size; ++a) {
+      low = values[a] < low ? values[a] : low;
+      high = values[a] > high ? values[a] : high;
+    }
+    return Scaling::to_unit(low, high);
+  }
+
+  static double mass_of(const float* prior, const double* visits, std::uint32_t size) {
+    double mass = 0.0;
+    for (std::uint32_t a = 0; a < size; ++a) mass += visits[a] > 0.0 ? static_cast<double>(prior[a]) : 0.0;
+    return mass;
   }
 
   // c·√(S + ε)

@@ -117,7 +117,7 @@ class RegretMatching {
 
   // One more cell: the other's chance of it, and what it is worth.
   static void add(Expected& expected, double reach, double u) {
-    store_pair(&expected.payoff, load_pair(&expected.payoff) + Pair{reach, reach} * Pair{u, 1.0});
+    store_pair(&expected.payoff, load_pair(&expected.payoff) + both(reach) * Pair{u, 1.0});
   }
 
   // One player's new regrets; u is worth what nobody visited.

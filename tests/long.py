@@ -36,6 +36,12 @@ LONG = [
     "tests/laws/test_chance.py::test_redrawing_until_a_stored_outcome_comes_up_is_biased",
     "tests/laws/test_staleness.py::test_a_wave_whose_evaluator_fails_never_was*",
     "tests/test_evaluators.py::test_rollouts_win_tic_tac_toe_as_often_as_counting_says",
+    # Training in processes of their own, and runs killed at every step; two of the steps are in every run.
+    "tests/test_processes.py::test_a_*",
+    "tests/test_processes.py::test_processes_that_never_play*",
+    "tests/test_run_folder.py::test_nothing_acknowledged_is_lost_or_doubled_by_a_kill[[][!s]*",
+    "tests/test_training.py::test_games_with_dice_and_at_once_train_too*",
+    "tests/test_training.py::test_ctrl_c_saves_and_says_how_to_go_on",
     # Commands, each a process of its own.
     "tests/cli/test_analyze.py::test_it_finds_what_the_library_finds*",
     "tests/cli/test_match_command.py::test_an_interrupted_match_is_saved_and_the_printed_line_goes_on*",

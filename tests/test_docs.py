@@ -18,7 +18,7 @@ from xml.etree import ElementTree
 
 import pytest
 from tests import built_pages
-from tests.settings_table import settings_table
+from tests.settings_table import LEARNING, settings_table
 from tests.sources import ROOT
 
 import anabranch as ab
@@ -187,6 +187,7 @@ def test_pages_show_the_examples():
 
 def test_the_table_of_settings_is_that_of_the_code():
     assert settings_table() in page("options.md"), "make readme writes the table anew"
+    assert settings_table(LEARNING) in page("training.md"), "make readme writes the table anew"
 
 
 def test_the_table_of_columns_is_that_of_the_engine():

@@ -393,3 +393,30 @@ def test_text_is_broken_without_losing_a_letter():
     assert wrapped("         x\n  y", 14) == ["         x", "  y"]
     board = "\n".join(["." * 40] * 4)
     assert wrapped(board, 10) == board.splitlines()
+
+
+def test_ticks_are_round_and_lie_around_the_numbers():
+    from itertools import pairwise
+
+    from anabranch.draw.chart import ticks
+
+    for low, high in ((0.0, 1.0), (0.013, 0.29), (-37.0, 512.0), (5.0, 5.0), (1e-6, 2e-6)):
+        first, last, marks = ticks(low, high)
+        assert first <= low <= high <= last
+        assert 2 <= len(marks) <= 8
+        steps = {round(b - a, 12) for a, b in pairwise(marks)}
+        assert len(steps) == 1
+
+
+def test_a_chart_shows_its_lines_inside_its_frame():
+    import re
+
+    from anabranch.draw.chart import HEIGHT, LEFT, WIDTH, Series, chart
+
+    made = chart("ratings", "model", [Series("ours", [(1, 5.0), (2, -3.0)], [2.0, 1.0]), Series("theirs", [(1, 0.0)])])
+    places = re.findall(r'<circle cx="([\d.]+)" cy="([\d.]+)"', made.svg)
+    assert len(places) == 3
+    assert all(LEFT <= float(x) <= WIDTH and 0 <= float(y) <= HEIGHT for x, y in places)
+    assert float(places[0][1]) < float(places[1][1])
+    assert "theirs" in made.svg
+    assert "<svg" in chart("nothing yet", "minutes", []).svg

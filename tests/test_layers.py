@@ -10,7 +10,7 @@ from tests.sources import PACKAGE, files, name_of, tree_of
 
 import anabranch
 
-LAYERS = ("errors", "files", "draw", "game", "games", "nets", "evaluate", "search", "models", "play", "cli")
+LAYERS = ("errors", "files", "draw", "game", "games", "nets", "evaluate", "search", "models", "play", "learn", "cli")
 # The native module knows no Python of ours, so anybody may use it. `__main__` is the command line; `__init__` names
 # things of every layer but loads them only when somebody asks.
 FREE = ("_native", "__version__")

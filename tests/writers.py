@@ -183,6 +183,14 @@ def journal_of_interrupted(path: Path, version: int) -> None:
     series.save(path)
 
 
+def write_page(path: Path, version: int) -> None:
+    from anabranch.learn.report import write_report
+    from anabranch.learn.statistics import Statistics
+
+    course = ({"seconds": 60.0, "games": 1, "positions": 2, "step": 3, "window": 2, "losses": None, "score": None},)
+    write_report(path, Statistics("a game", version, 1, 2, 3, 1.0, 1, 9, 1.0, (0.5, 0.5), 0.0, 1.0, 0.1, course), None)
+
+
 WRITERS = {
     "a root": Writer(("search/engine/saved.py",), ".npz", lambda path, version: root(version).save(path)),
     "a network": Writer(
@@ -195,6 +203,7 @@ WRITERS = {
     "a template": Writer(("cli/new.py",), ".py", new, keeps=True),
     "compiled code": Writer(("game/native/cache.py",), ".object", keep_code, silent=True),
     "a fixed set": Writer(("play/fixed_set.py",), ".json", fixed_positions),
+    "the page of a run": Writer(("learn/report.py",), ".html", write_page),
     "a match": Writer(("play/journal.py",), ".jsonl", journal, lines, grows=True),
     "a match that was interrupted": Writer(("play/journal.py",), ".jsonl", journal_of_interrupted, lines, grows=True),
 }

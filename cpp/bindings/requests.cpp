@@ -105,7 +105,7 @@ class Drive {
       more |= after[i] == Forest::After::goes_on;
       if (after[i] != Forest::After::asks) continue;
       if (!made) {
-        made = std::make_unique<BoundRequests>(*bound_[i]->verbs, owners_);
+        made = std::make_unique<BoundRequests>(*bound_[i]->verbs, nb::tuple(owners_));  // as they are now: places change hands
         made->requests.reserve(roots_.size());
       }
       const std::size_t first = made->requests.rows();
@@ -136,6 +136,26 @@ class Drive {
     }
     given_.push_back(std::move(given));
     ++answered_;
+  }
+
+  // Give a place to another root, or to the same one with another goal; nothing of the place may be in flight.
+  void put(std::size_t place, const nb::object& search, std::uint64_t goal) {
+    BoundSearch* bound = nb::cast<BoundSearch*>(search);
+    if (place >= roots_.size()) throw nb::index_error("no such place");
+    if (idle(*bound_[place]).in_flight() || idle(*bound).in_flight()) throw nb::value_error("its waves are in flight");
+    if (!!bound->python != python_) throw nb::value_error("rules in Python and compiled ones");
+    owners_[place] = search;
+    bound_[place] = bound;
+    roots_[place] = bound->search.get();
+    goals_[place] = goal;
+  }
+
+  // The places whose roots have nothing more to do: over, or at their goal, and nothing in flight.
+  std::vector<std::size_t> resting() const {
+    std::vector<std::size_t> places;
+    for (std::size_t i = 0; i < roots_.size(); ++i)
+      if (!roots_[i]->in_flight() && (roots_[i]->over() || (roots_[i]->root_ready() && roots_[i]->root_visits() >= goals_[i]))) places.push_back(i);
+    return places;
   }
 
   int traverse(visitproc visit, void* arg) const {
@@ -244,5 +264,9 @@ void bind_requests(nb::module_& m) {
       .def("answer", &Drive::answer, nb::arg("requests"), nb::arg("logits").none(), nb::arg("values"),
            nb::sig("def answer(self, requests: Requests, logits: numpy.typing.NDArray[numpy.floating] | None, "
                    "values: numpy.typing.NDArray[numpy.floating]) -> None"),
-           "Give roots the evaluations they asked for, which they use when they go on.");
+           "Give roots the evaluations they asked for, which they use when they go on.")
+      .def("put", &Drive::put, nb::arg("place"), nb::arg("search"), nb::arg("goal"),
+           nb::sig("def put(self, place: int, search: Search, goal: int) -> None"),
+           "Give a place to another root, or to the same one with another goal.")
+      .def("resting", &Drive::resting, "The places whose roots are over or at their goals, with nothing in flight.");
 }

@@ -341,6 +341,14 @@ class Drive:
         Give roots the evaluations they asked for, which they use when they go on.
         """
 
+    def put(self, place: int, search: Search, goal: int) -> None:
+        """Give a place to another root, or to the same one with another goal."""
+
+    def resting(self) -> list[int]:
+        """
+        The places whose roots are over or at their goals, with nothing in flight.
+        """
+
 class Model:
     """A learned model: its sizes, and what it says of transitions."""
 

@@ -87,6 +87,56 @@ def create_file(path: str | os.PathLike[str], data: bytes) -> bool:
     return True
 
 
+def make_folder(path: str | os.PathLike[str]) -> None:
+    """Make a folder, durably, unless it is there; its own folder must be."""
+    path = Path(path)
+    with naming(path, "cannot be made"):
+        if not path.is_dir():
+            os.mkdir(path)
+            _sync_folder(path.parent)
+
+
+def remove_file(path: str | os.PathLike[str]) -> None:
+    """Remove a file if it is there; should the system crash it may come back."""
+    path = Path(path)
+    with naming(path, "cannot be removed"), contextlib.suppress(FileNotFoundError):
+        os.unlink(path)
+
+
+class LockedFile:
+    """A file whose lock one process holds, until it is closed or the process ends, however it ends."""
+
+    def __init__(self, path: str | os.PathLike[str], taken: str) -> None:
+        self.path = Path(path)
+        with naming(self.path, "cannot be opened"):
+            check_target(self.path)
+            self._file = os.open(self.path, os.O_RDWR | os.O_CREAT | _SAFELY, 0o666)
+            try:
+                lock(self._file, taken)
+            except BaseException:
+                os.close(self._file)
+                raise
+
+    def close(self) -> None:
+        """Let others have it."""
+        if self._file >= 0:
+            file, self._file = self._file, -1
+            with contextlib.suppress(OSError):  # it holds nothing, and is closed in any case
+                os.close(file)
+
+
+def lock(file: int, taken: str) -> None:
+    """Lock a file or say that it is taken; where the system has no such locks, trust the user."""
+    try:
+        import fcntl
+    except ImportError:
+        return
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        raise DataError(taken) from None
+
+
 def check_target(path: str | os.PathLike[str]) -> int | None:
     """Refuse what is not to be written to; return the permissions of the file that is there, None if there is none."""
     path = Path(path)
@@ -127,21 +177,10 @@ class GrowingFile:
             self._file = os.open(self.path, os.O_RDWR | _SAFELY)
             try:
                 _refuse_kind(self.path, os.fstat(self._file).st_mode)
-                self._lock()
+                lock(self._file, f"{self.path}: another process is writing to this file now")
             except BaseException:
                 os.close(self._file)
                 raise
-
-    def _lock(self) -> None:
-        """Refuse a file that another process is writing; where the system has no such locks, trust the user."""
-        try:
-            import fcntl
-        except ImportError:
-            return
-        try:
-            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            raise DataError(f"{self.path}: another process is writing to this file now") from None
 
     def read(self, most: int) -> bytes:
         """Return all that is there."""

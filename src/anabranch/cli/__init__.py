@@ -23,11 +23,15 @@ COMMANDS = {
     "match": "Play agents against each other, seats swapped, and say who is stronger.",
     "gate": "Play pairs until it is known whether one agent is better than another.",
     "regret": "Say how much an agent loses to exact play over a fixed set of states.",
+    "train": "Train a network for a game by self-play; the same command goes on where it stopped.",
+    "rate": "Rate the models of a training run against fixed agents, with 95 % intervals.",
+    "stats": "Say what a training run has done: games, losses, best moves and ratings over time.",
+    "fork": "Begin a training run with a model of another one, and other settings if wanted.",
     "exploit": "Say how much an agent leaves to be gained: exactly, or at least.",
     "check": "Play a game at random and say which laws its rules break.",
     "new": "Write the file of a small complete game to start from.",
     "perft": "Count lines of play and distinct states by depth.",
-    "doctor": "Look at versions, machine, cache and engine, and say what is wrong.",
+    "doctor": "Look at versions, machine, cache and engine, or at all files of a run, and say what is wrong.",
     "bench": "Say how fast the engine searches on this machine, or sign what it does.",
 }
 

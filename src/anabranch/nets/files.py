@@ -44,6 +44,12 @@ class Header(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 def save(path: str | os.PathLike[str], net: Net) -> Path:
     """Write a network of the registry to a file, which is replaced whole or not at all."""
+    replace_file(Path(path), written(net))
+    return Path(path)
+
+
+def written(net: Net) -> bytes:
+    """Return the bytes of a network's file."""
     safetensors = _safetensors()
     name = getattr(net, "architecture", None)
     if not isinstance(name, str) or type(net) is not architecture(name):
@@ -55,8 +61,8 @@ def save(path: str | os.PathLike[str], net: Net) -> Path:
     tensors = {key: tensor.float() if tensor.is_floating_point() else tensor for key, tensor in tensors.items()}
     header = json.dumps(msgspec.to_builtins(Header(FORMAT, name, net.sizes, net.shape)), sort_keys=True)
     said = {KEY: header, CHECKSUM: checksum(header, tensors)}
-    replace_file(Path(path), safetensors.save(tensors, metadata=said))
-    return Path(path)
+    data: bytes = safetensors.save(tensors, metadata=said)
+    return data
 
 
 def load(path: str | os.PathLike[str], game: Game | None = None) -> Net:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from torch import Tensor, nn
 
-from anabranch.nets.net import Net, ValueScale
+from anabranch.nets.net import MOST_BINS, Net
 from anabranch.nets.shape import Shape
 
 
@@ -12,7 +12,7 @@ class Mlp(Net):
     """Observations as one list of numbers, `layers` hidden layers of `width`, and two linear heads."""
 
     architecture = "mlp"
-    SIZES = {"width": (128, 16_384), "layers": (2, 64)}  # noqa: RUF012 - a table, as in the class above
+    SIZES = {"width": (128, 16_384), "layers": (2, 64), "bins": (1, MOST_BINS)}  # noqa: RUF012 - a table, as in the class above
 
     def __init__(self, shape: Shape, sizes: dict[str, int]) -> None:
         super().__init__(shape, sizes)
@@ -23,8 +23,8 @@ class Mlp(Net):
             before = width
         self.body = nn.Sequential(*layers)
         self.policy = nn.Linear(before, shape.actions)
-        self.value = nn.Sequential(nn.Linear(before, shape.players), ValueScale(shape))
+        self.value = nn.Sequential(nn.Linear(before, shape.players * sizes["bins"]))
 
-    def forward(self, observations: Tensor) -> tuple[Tensor, Tensor]:
+    def heads(self, observations: Tensor) -> tuple[Tensor, Tensor]:
         hidden = self.body(observations)
         return self.policy(hidden), self.value(hidden)

@@ -25,7 +25,8 @@ def names() -> list[str]:
 def make(name: str, game: Game, *, seed: int = 0, **sizes: int) -> Net:
     """Return a new network for a game, with random weights that follow from the seed.
 
-    `"mlp"` has the sizes `width` and `layers`; `"tower"` has `channels`, `blocks`, `head` and `hidden`.
+    `"mlp"` has the sizes `width` and `layers`; `"tower"` has `channels`, `blocks`, `head` and `hidden`. Both have
+    `bins`: with more than one, a value is learnt as so many categories spread over the returns.
     """
     return build(name, shape_of(game), sizes, seed=seed)
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from anabranch.nets.net import Net, ValueScale
+from anabranch.nets.net import MOST_BINS, Net
 from anabranch.nets.shape import Shape
 
 
@@ -21,7 +21,13 @@ class Tower(Net):
     """
 
     architecture = "tower"
-    SIZES = {"channels": (64, 2048), "blocks": (5, 128), "head": (8, 256), "hidden": (64, 4096)}  # noqa: RUF012
+    SIZES = {  # noqa: RUF012
+        "channels": (64, 2048),
+        "blocks": (5, 128),
+        "head": (8, 256),
+        "hidden": (64, 4096),
+        "bins": (1, MOST_BINS),
+    }
 
     def __init__(self, shape: Shape, sizes: dict[str, int]) -> None:
         super().__init__(shape, sizes)
@@ -40,11 +46,10 @@ class Tower(Net):
             nn.Flatten(),
             nn.Linear(cells, sizes["hidden"]),
             nn.ReLU(),
-            nn.Linear(sizes["hidden"], shape.players),
-            ValueScale(shape),
+            nn.Linear(sizes["hidden"], shape.players * sizes["bins"]),
         )
 
-    def forward(self, observations: Tensor) -> tuple[Tensor, Tensor]:
+    def heads(self, observations: Tensor) -> tuple[Tensor, Tensor]:
         if len(self.shape.observation) != 3:
             observations = observations.reshape(-1, *self.shape.board)
         hidden = self.blocks(self.stem(observations))

@@ -51,6 +51,32 @@ class Drive:
             self.drop()
             raise
 
+    def put(self, place: int, root: Root, goal: int) -> None:
+        """Give a place to another root, or to the same one with another goal; nothing of it may be in flight."""
+        game = root.state.game
+        if all(known is not game for known in self._kinds):
+            self._kinds.append(game)
+            self._within = limits(self._kinds)
+        self._native.put(place, root.native, goal)
+        self.roots[place], self._games[place] = root, game
+
+    def resting(self) -> list[int]:
+        """Return the places whose roots are over or at their goals."""
+        places: list[int] = self._native.resting()
+        return places
+
+    def step(self, evaluator: Evaluator) -> int:
+        """Ask an evaluator once, and return about how many states; 0 where nobody needs an answer any more."""
+        try:
+            requests = self.ask()
+            if requests is None:
+                return 0
+            self.answer(*self._noting(partial(answers, evaluator, requests)))
+            return len(requests)
+        except BaseException:
+            self.drop()
+            raise
+
     def checked(self, logits: Any, values: Any) -> tuple[Any, Any]:
         """Return answers to the oldest requests, checked; what is refused changes nothing."""
         if not self.asked:
@@ -84,8 +110,8 @@ class Drive:
         """Ask an evaluator until all roots are done; with a depth above 1 on a thread of its own, while roots go on."""
         try:
             if depth == 1:
-                while (requests := self.ask()) is not None:
-                    self.answer(*self._noting(partial(answers, evaluator, requests)))
+                while self.step(evaluator):
+                    pass
                 return
             with ThreadPoolExecutor(1, "evaluator") as thread:
                 self._overlap(evaluator, depth, thread)

@@ -12,7 +12,7 @@ import numpy as np
 
 from anabranch import _native
 from anabranch.errors import UsageError
-from anabranch.evaluate.batch import Batch, as_evaluator
+from anabranch.evaluate.batch import Batch, as_evaluator, has_priors
 from anabranch.evaluate.native import Rollout
 from anabranch.evaluate.range import watched
 from anabranch.game.compiled import CompiledGame
@@ -98,6 +98,19 @@ class Searcher:
                 f"the states of all roots make one batch, so make a searcher for each size"
             )
 
+    def use(self, evaluator: Any) -> None:
+        """Let another evaluator answer from now on, e.g. newer weights; graphs and what they hold stay.
+
+        Both must be asked outside of the engine, and give priors, or not, as the first did: what settings leave open
+        was settled by it.
+        """
+        other = as_evaluator(evaluator)
+        if self.native or native_evaluator(other, self.game)[0].native:
+            raise UsageError(f"{self.evaluator} cannot be replaced by {other}: one of them runs inside the engine")
+        if has_priors(other) != has_priors(self.evaluator):
+            raise UsageError(f"{self.evaluator} cannot be replaced by {other}: only one of them gives priors")
+        self.evaluator = other
+
     def load(self, path: str | os.PathLike[str], *, game: Game | None = None, same_evaluator: bool = False) -> Root:
         """Return a root that was saved; searched on, it finds what it would have found had it never been saved.
 
@@ -125,7 +138,7 @@ class Searcher:
         in the game or the evaluator comes out as it was raised; every graph is then as it was before the waves in
         flight, and the next run goes on from there.
         """
-        chosen = self._checked(roots)
+        chosen = self.checked_roots(roots)
         if simulations is visits is seconds is None and self.config.cap is not None:
             simulations = [root.use_cap(self.config.cap) for root in chosen]
         check_budget(simulations, visits, seconds, len(chosen))
@@ -142,7 +155,7 @@ class Searcher:
     @contextmanager
     def _held(self, roots: list[Root]) -> Iterator[None]:
         """Keep others away from roots."""
-        self._take(roots)
+        self.take(roots)
         try:
             for root in roots:
                 root.native.hold()
@@ -150,9 +163,10 @@ class Searcher:
         finally:
             for root in roots:
                 root.native.let_go()
-            self._give_back(roots)
+            self.give_back(roots)
 
-    def _checked(self, given: Sequence[Root] | Root) -> list[Root]:
+    def checked_roots(self, given: Sequence[Root] | Root) -> list[Root]:
+        """Return roots that are this searcher's own, and different ones."""
         roots = [given] if isinstance(given, (Root, State)) else list(given)
         if len({id(root) for root in roots}) < len(roots):
             raise UsageError("a root was given twice")
@@ -164,8 +178,8 @@ class Searcher:
         return roots
 
     @staticmethod
-    def _take(roots: Sequence[Root]) -> None:
-        """Keep others away from roots until `_give_back`."""
+    def take(roots: Sequence[Root]) -> None:
+        """Keep others away from roots until `give_back`."""
         taken: list[Root] = []
         for root in roots:
             if not root.running.acquire(blocking=False):
@@ -175,7 +189,8 @@ class Searcher:
             taken.append(root)
 
     @staticmethod
-    def _give_back(roots: Sequence[Root]) -> None:
+    def give_back(roots: Sequence[Root]) -> None:
+        """Let others have roots again."""
         for root in roots:
             root.running.release()
 
@@ -204,26 +219,26 @@ class Searcher:
 
     def _prepare(self, roots: list[Root], goals: list[int]) -> None:
         """Ask about roots whose rules need priors, and make the rules for a run towards such goals."""
-        asked = self._ruled(roots)
+        asked = self.ruled(roots)
         if asked and self.native:
             self._run_native(asked, [0] * len(asked), None)
         elif asked:
             self._drive(asked, [0] * len(asked), None).run(self.evaluator, 1)
-        self._let_explore(roots, goals)
+        self.let_explore(roots, goals)
 
     @property
     def _plans(self) -> bool:
         """Whether roots may need a plan of their run."""
         return isinstance(self.config.selector, Gumbel) or isinstance(self.config.simultaneous, Gumbel)
 
-    def _ruled(self, roots: list[Root]) -> list[Root]:
+    def ruled(self, roots: list[Root]) -> list[Root]:
         """Return the roots whose priors are needed before their search begins."""
         if self._plans:
             return roots
         used_at_all = self.config.noise is not None or self.config.forced is not None
         return [root for root in roots if root.explores] if used_at_all else []
 
-    def _let_explore(self, roots: list[Root], goals: list[int]) -> None:
+    def let_explore(self, roots: list[Root], goals: list[int]) -> None:
         """Put noise and forced visits on roots that explore, and take them from the others; plan runs."""
         noise, forced = self.config.noise, self.config.forced
         if noise is None and forced is None and not self._plans:
@@ -307,21 +322,21 @@ class Searcher:
                 f"{self.evaluator} runs inside the engine and is not asked from outside; to answer yourself, make the "
                 f"searcher with ab.Asked() in its place: ab.Searcher(game, ab.Asked())"
             )
-        chosen = self._checked(roots)
+        chosen = self.checked_roots(roots)
         check_budget(simulations, visits, None, len(chosen))
-        self._take(chosen)
+        self.take(chosen)
         try:
             self._asking = Asking(chosen, self._drives(chosen, self._goals(chosen, simulations, visits)))
         except BaseException:
-            self._give_back(chosen)
+            self.give_back(chosen)
             raise
 
     def _drives(self, roots: list[Root], goals: list[int]) -> Iterator[Drive]:
         """Yield what is driven by the caller: what `_prepare` needs, if anything, then the search itself."""
-        asked = self._ruled(roots)
+        asked = self.ruled(roots)
         if asked:
             yield self._drive(asked, [0] * len(asked), None)
-        self._let_explore(roots, goals)
+        self.let_explore(roots, goals)
         yield self._drive(roots, goals, None)
 
     def _end_asking(self) -> None:
@@ -329,7 +344,7 @@ class Searcher:
         asking, self._asking = self._asking, None
         for root, before in zip(asking.roots, asking.before, strict=True):
             root.simulations, root.seconds = root.native.root_visits - before, 0.0
-        self._give_back(asking.roots)
+        self.give_back(asking.roots)
 
 
 def set_rules(natives: list[Any], goals: list[int], noise: RootNoise | None, forced: float) -> None:

@@ -1,8 +1,9 @@
 """Settings as plain data: a `SearchConfig` from a mapping, TOML, JSON or `key=value` texts, and back to a mapping.
 
-All of it is read off the one declaration in `search/settings/config.py`. A part is a table: `[selector]` with the
-settings of its kind. Where a part may be of several kinds, `kind` names one of them; a bare word instead of a table is
-a kind too:
+All of it is read off the one declaration in `search/settings/config.py`; other settings declared like these, frozen
+dataclasses made of such parts, are read the same way if one of them is given as `base`. A part is a table: `[selector]`
+with the settings of its kind. Where a part may be of several kinds, `kind` names one of them; a bare word instead of a
+table is a kind too:
 
     simultaneous = "RegretMatching"
 
@@ -24,7 +25,7 @@ import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from types import NoneType, UnionType
-from typing import Annotated, Any, Literal, TypeAlias, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, TypeAlias, TypeVar, get_args, get_origin, get_type_hints, overload
 
 from anabranch.errors import DataError, UnknownNameError, UsageError, reason, shortened, shown
 from anabranch.files import read_file
@@ -33,6 +34,7 @@ from anabranch.search.settings.config import FirstPlay, SearchConfig
 
 Key: TypeAlias = tuple[str, ...]
 Place: TypeAlias = Callable[[Key], str]  # says where a key was written, e.g. "search.toml:3"
+Settings = TypeVar("Settings")
 
 LARGEST = 10**300  # of a whole number
 KIND = "kind"
@@ -50,20 +52,25 @@ class Setting:
     part: str
 
 
-def from_mapping(
-    given: Mapping[str, Any], *, base: SearchConfig | None = None, place: Place | None = None
-) -> SearchConfig:
+@overload
+def from_mapping(given: Mapping[str, Any], *, base: None = None, place: Place | None = None) -> SearchConfig: ...
+@overload
+def from_mapping(given: Mapping[str, Any], *, base: Settings, place: Place | None = None) -> Settings: ...
+def from_mapping(given: Mapping[str, Any], *, base: Any = None, place: Place | None = None) -> Any:
     """Return the settings in plain data; what it leaves out is as in `base`, or the default.
 
     A key or a word nobody knows is an UnknownNameError with the nearest one; a value of the wrong type or out of range
     is a UsageError. Both name the key, and with `place` where it was written.
     """
-    made = _part((SearchConfig,), given, base or SearchConfig(), (), place or _nowhere)
-    assert isinstance(made, SearchConfig)
-    return made
+    base = SearchConfig() if base is None else base
+    return _part((type(base),), given, base, (), place or _nowhere)
 
 
-def from_toml(path: str | os.PathLike[str], *, base: SearchConfig | None = None) -> SearchConfig:
+@overload
+def from_toml(path: str | os.PathLike[str], *, base: None = None) -> SearchConfig: ...
+@overload
+def from_toml(path: str | os.PathLike[str], *, base: Settings) -> Settings: ...
+def from_toml(path: str | os.PathLike[str], *, base: Any = None) -> Any:
     """Return the settings in a TOML file; errors name the file and the line."""
     path = Path(path)
     data = read_file(path, MOST_BYTES)
@@ -79,7 +86,11 @@ def from_toml(path: str | os.PathLike[str], *, base: SearchConfig | None = None)
     return from_mapping(given, base=base, place=lambda key: f"{path}:{line_of(text, key)}")
 
 
-def from_json(text: str | bytes, *, base: SearchConfig | None = None) -> SearchConfig:
+@overload
+def from_json(text: str | bytes, *, base: None = None) -> SearchConfig: ...
+@overload
+def from_json(text: str | bytes, *, base: Settings) -> Settings: ...
+def from_json(text: str | bytes, *, base: Any = None) -> Any:
     """Return the settings in a JSON text."""
     try:
         check_json(text if isinstance(text, str) else text.decode("utf-8"), "settings")
@@ -89,7 +100,11 @@ def from_json(text: str | bytes, *, base: SearchConfig | None = None) -> SearchC
     return from_mapping(given, base=base)
 
 
-def from_pairs(pairs: Sequence[str], *, base: SearchConfig | None = None, flag: str = "--set") -> SearchConfig:
+@overload
+def from_pairs(pairs: Sequence[str], *, base: None = None, flag: str = "--set") -> SearchConfig: ...
+@overload
+def from_pairs(pairs: Sequence[str], *, base: Settings, flag: str = "--set") -> Settings: ...
+def from_pairs(pairs: Sequence[str], *, base: Any = None, flag: str = "--set") -> Any:
     """Return the settings in texts like `selector.c_init=2.0`; a value is JSON, or else a word.
 
     A part as a whole is set by its kind, `selector=Ucb1`; its settings may be given before or after.
@@ -118,14 +133,14 @@ def from_pairs(pairs: Sequence[str], *, base: SearchConfig | None = None, flag: 
     return from_mapping(tree, base=base, place=place)
 
 
-def to_mapping(config: SearchConfig) -> dict[str, Any]:
+def to_mapping(config: Any) -> dict[str, Any]:
     """Return settings as plain data that `from_mapping` reads back; settings that are None are left out, as in TOML."""
     return _plain(config)
 
 
-def known_settings() -> list[Setting]:
+def known_settings(kind: type = SearchConfig) -> list[Setting]:
     """Return everything that can be set, of every kind of every part."""
-    return list(_settings(SearchConfig, ()))
+    return list(_settings(kind, ()))
 
 
 def line_of(text: str, key: Key) -> int:
@@ -224,6 +239,9 @@ def _value(hint: Any, value: Any, base: Any, key: Key, place: Place) -> Any:
             raise UsageError(_at(place, key) + f"{_dotted(key)} must be a whole number, found {_shown(value)}")
         if abs(value) > LARGEST:
             raise UsageError(_at(place, key) + f"{_dotted(key)} is a number of more than 300 digits")
+    elif str in kinds:
+        if not isinstance(value, str):
+            raise UsageError(_at(place, key) + f"{_dotted(key)} must be a text, found {_shown(value)}")
     elif not isinstance(value, str) or value not in get_args(hint):
         raise UnknownNameError(_dotted(key), str(value), get_args(hint), where=place(key))
     return value
@@ -245,7 +263,7 @@ def _unknown(kind: type, name: Any, hints: Mapping[str, Any], key: Key, place: P
     """Refuse a key: the nearest one here, or the place where exactly this key would be known."""
     known = [*hints, *([KIND] if len(_siblings(kind)) > 1 else [])]
     if not key:
-        known = sorted({each.key for each in known_settings() if each.key.endswith(f".{name}")}) or known
+        known = sorted({each.key for each in known_settings(kind) if each.key.endswith(f".{name}")}) or known
     what = f"setting of {_dotted(key)} ({kind.__name__})" if key else "setting"
     raise UnknownNameError(what, str(name), known, where=place((*key, str(name))))
 
@@ -298,7 +316,7 @@ def _settings(part: type, key: Key) -> Iterable[Setting]:
 def _takes(kind: Any) -> str:
     if get_origin(kind) is Literal:
         return ", ".join(map(str, get_args(kind)))
-    words: dict[Any, str] = {float: "number", int: "whole number", bool: "true or false"}
+    words: dict[Any, str] = {float: "number", int: "whole number", bool: "true or false", str: "text"}
     return words.get(kind) or kind.__name__
 
 

@@ -1,0 +1,101 @@
+"""`anabranch train`: from the rules of a game to an agent."""
+
+from __future__ import annotations
+
+import dataclasses
+import shlex
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+from tyro.conf import UseAppendAction, arg
+
+from anabranch.cli import GOOD, INTERRUPTED
+from anabranch.cli.options import GameFlags, read_options
+from anabranch.cli.output import say
+from anabranch.cli.progress import progress
+from anabranch.cli.show import print_json, print_table
+from anabranch.learn.train import Trained, described, train
+
+
+@dataclass(frozen=True, kw_only=True)
+class Command(GameFlags):
+    """Train a network for a game by self-play; the same command goes on where it stopped."""
+
+    run_folder: Annotated[
+        Path | None, arg(name="run", metavar="DIR", help="the folder of the run; run-GAME if not given")
+    ] = None
+    minutes: Annotated[
+        float | None, arg(help_behavior_hint="", metavar="M", help="how long the whole run takes, resumed or not")
+    ] = None
+    config: Annotated[
+        Path | None, arg(help_behavior_hint="", metavar="FILE", help="settings in a TOML file, over the game's preset")
+    ] = None
+    set: Annotated[
+        UseAppendAction[tuple[str, ...]],
+        arg(metavar="KEY=VALUE", help="one setting, e.g. search.cap.full=64 or net.blocks=3; may be repeated"),
+    ] = ()
+    seed: Annotated[int | None, arg(help_behavior_hint="", metavar="N", help="decides everything random")] = None
+
+    def run(self) -> int:
+        """Train, and print what came of it; interrupted, save and say how to go on."""
+        said = described(self.game, read_options(self.option), compiled=not self.interpreted)
+        folder = self.run_folder or Path("run-" + "".join(c if c.isalnum() else "_" for c in Path(self.game).stem))
+        with progress(f"training {self.game} in {folder}") as show:
+            done = train(
+                folder,
+                said,
+                self._config(),
+                minutes=self.minutes,
+                say=say,
+                progress=lambda status: show(str(status)),
+            )
+        if not done.whole:
+            say(f"interrupted; everything is in {folder}. To go on:\n{self._again()}")
+            return INTERRUPTED
+        if self.json:
+            print_json(facts(done))
+        else:
+            self._print(done)
+        return GOOD
+
+    def _config(self) -> Any:
+        """Return the settings, or None where none were given: then a run that is there keeps its own."""
+        if not self.config and not self.set and self.seed is None:
+            return None
+        from anabranch.learn.presets import preset
+        from anabranch.search.settings.mapping import from_pairs, from_toml
+
+        made = preset(self.load())
+        if self.config:
+            made = from_toml(self.config, base=made)
+        made = from_pairs(self.set, base=made)
+        return made if self.seed is None else dataclasses.replace(made, seed=self.seed)
+
+    def _again(self) -> str:
+        return shlex.join(["anabranch", *sys.argv[1:]])
+
+    def _print(self, done: Trained) -> None:
+        print(
+            f"{done.games} games, {done.positions} positions, {done.step} steps in {done.seconds / 60:.1f} min; "
+            f"everything is in {done.folder}"
+        )
+        if done.score is not None:
+            print(
+                f"best moves on {done.score['positions']} frozen positions: policy alone {done.score['policy']:.1%}, "
+                f"with {done.score['simulations']} simulations {done.score['search']:.1%}"
+            )
+        if done.rated is not None:
+            print_table(*done.rated.rows())
+        models = sorted((done.folder / "models").glob("*.safetensors"))
+        if models:
+            words = ["anabranch", "play", self.game, "--agent", f"search:simulations=200,evaluator={models[-1]}"]
+            print(f"to play against it:\n  {shlex.join(words)}")
+
+
+def facts(done: Trained) -> dict[str, Any]:
+    """Return what was done as plain data."""
+    made = {key: value for key, value in vars(done).items() if key not in ("folder", "rated")}
+    rated = None if done.rated is None else [dataclasses.asdict(each) for each in done.rated.rated]
+    return {**made, "folder": str(done.folder), "ratings": rated}

@@ -1,0 +1,46 @@
+"""From the learner's averaged weights to an evaluator for self-play: torch itself, ONNX, or eight bits."""
+
+from __future__ import annotations
+
+import copy
+import tempfile
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from anabranch.errors import AccuracyError
+from anabranch.evaluate.export import to_onnx
+from anabranch.evaluate.onnx import Onnx
+from anabranch.evaluate.quantise import quantise
+from anabranch.evaluate.torch import Torch
+from anabranch.files import read_file
+from anabranch.game.game import Game
+from anabranch.learn.settings import Evaluates
+from anabranch.nets.files import LARGEST
+from anabranch.nets.net import Net
+
+
+@dataclass(eq=False)
+class Model(Torch):
+    """A network of a run as an evaluator that is known by what it is told; hashing a module's code takes seconds."""
+
+    identity: str = field(kw_only=True)
+
+
+def exported(net: Net, game: Game, kind: Evaluates, version: int = 0) -> tuple[Any, str]:
+    """Return an evaluator with the weights as they are now, and a note on what could not be had.
+
+    A network that loses too much in eight bits is used as ONNX; that happens to those that have learnt nothing yet.
+    """
+    if kind == "torch":
+        return Model(copy.deepcopy(net).eval(), identity=f"step {version}"), ""
+    with tempfile.TemporaryDirectory() as folder:
+        path = to_onnx(net, game, Path(folder) / "net.onnx")
+        if kind == "int8":
+            small = Path(folder) / "net.int8.onnx"
+            try:
+                quantise(path, small, game, positions=256)
+                return Onnx(read_file(small, LARGEST)), ""
+            except AccuracyError as error:
+                return Onnx(read_file(path, LARGEST)), f"eight bits are not enough for these weights: {error}"
+        return Onnx(read_file(path, LARGEST)), ""

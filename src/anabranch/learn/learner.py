@@ -1,0 +1,164 @@
+"""The learner: steps of AdamW on samples of the replay, averaged weights for self-play, and a guard against ruin."""
+
+from __future__ import annotations
+
+import copy
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import torch
+from torch import Tensor
+
+from anabranch.learn.settings import Learner as Settings
+from anabranch.learn.settings import Net as NetSettings
+from anabranch.learn.targets import two_hot
+from anabranch.nets.net import Net
+from anabranch.nets.registry import architecture, build
+from anabranch.nets.shape import Shape
+
+NEWS = 0.98  # of the running mean of losses
+
+
+def new_net(settings: NetSettings, shape: Shape, seed: int) -> Net:
+    """Return a network with random weights; of the settings it takes the sizes its architecture has."""
+    known = architecture(settings.architecture).SIZES
+    sizes = {name: getattr(settings, name) for name in known}
+    return build(settings.architecture, shape, sizes, seed=seed)
+
+
+def learning_rate(step: int, settings: Settings) -> float:
+    """Return the rate of a step: a straight line up to it, then half a cosine down to the last one, which stays."""
+    if step < settings.warm_up:
+        return settings.rate * (step + 1) / settings.warm_up
+    done = min(1.0, (step - settings.warm_up) / max(1, settings.steps - settings.warm_up))
+    return settings.last_rate + (settings.rate - settings.last_rate) * 0.5 * (1.0 + math.cos(math.pi * done))
+
+
+@dataclass(frozen=True)
+class Losses:
+    """What a step found: how far the policy and the values were off, and the norm of the gradient."""
+
+    policy: float  # KL(target ‖ policy), in nats
+    value: float
+    gradient: float
+
+    @property
+    def finite(self) -> bool:
+        """Whether all of it are numbers."""
+        return all(map(math.isfinite, (self.policy, self.value, self.gradient)))
+
+
+class Learner:
+    """A network that learns. `average` is the network for self-play; what both are made of goes into a checkpoint."""
+
+    def __init__(self, net: Net, settings: Settings) -> None:
+        self.net, self.settings = net, settings
+        self.average = copy.deepcopy(net).eval()
+        self.optimiser = torch.optim.AdamW(_groups(net, settings.decay), lr=settings.rate)
+        self.step = 0
+        self.restores = 0
+        self.mean: float | None = None  # of losses, running
+        self._good = self._kept()
+
+    def learn(self, rows: Mapping[str, npt.NDArray[Any]]) -> Losses | None:
+        """Make one step; None if it would have ruined the weights, which are then the last good ones again."""
+        self.net.train()
+        for group in self.optimiser.param_groups:
+            group["lr"] = learning_rate(self.step, self.settings)
+        self.optimiser.zero_grad(set_to_none=True)
+        policy, value, entropy = self._losses(rows)
+        (policy + self.settings.value_weight * value).backward()  # type: ignore[no-untyped-call]
+        norm = torch.nn.utils.clip_grad_norm_(self.net.parameters(), self.settings.clip)
+        losses = Losses(policy.item() - entropy, value.item(), norm.item())
+        total = losses.policy + losses.value
+        if not losses.finite or (self.mean is not None and total > self.settings.explosion * max(self.mean, 0.05)):
+            self.restore()
+            return None
+        self.optimiser.step()
+        self.step += 1
+        self.mean = total if self.mean is None else NEWS * self.mean + (1.0 - NEWS) * total
+        self._average()
+        return losses
+
+    def _losses(self, rows: Mapping[str, npt.NDArray[Any]]) -> tuple[Tensor, Tensor, float]:
+        """Return cross-entropy to the policy, the value's loss, and the targets' own entropy."""
+        target = torch.from_numpy(rows["policy"])
+        logits, free = self.net.heads(torch.from_numpy(rows["observations"]))
+        masked = logits.masked_fill(~torch.from_numpy(rows["legal"]), -1e9)
+        policy = -(target * torch.log_softmax(masked, dim=1)).sum(dim=1).mean()
+        entropy = float(-(rows["policy"] * np.log(np.maximum(rows["policy"], 1e-30))).sum(axis=1).mean())
+        scale = self.net.scale
+        if scale.bins == 1:  # in units of half the range, so that a weight means the same in every game
+            error = (scale(free) - torch.from_numpy(rows["values"])) / max(scale.radius, 1e-9)
+            return policy, error.square().mean(), entropy
+        wanted = torch.from_numpy(two_hot(rows["values"], scale.low, scale.high, scale.bins))
+        found = torch.log_softmax(free.reshape(wanted.shape), dim=-1)
+        return policy, -(wanted * found).sum(dim=-1).mean(), entropy
+
+    def _average(self) -> None:
+        """Move the average towards the weights, faster at first: min(average, (1 + n) / (10 + n)) of it stays."""
+        keep = min(self.settings.average, (1 + self.step) / (10 + self.step))
+        with torch.no_grad():
+            ours = self.net.state_dict()
+            for name, kept in self.average.state_dict().items():
+                if kept.is_floating_point():
+                    kept.lerp_(ours[name], 1.0 - keep)
+                else:
+                    kept.copy_(ours[name])
+
+    # What goes into a checkpoint
+
+    def mark_good(self) -> None:
+        """Remember weights and optimiser as they are, to return to."""
+        self._good = self._kept()
+
+    def restore(self) -> None:
+        """Return to what was last good; the next samples are other ones, since a restore is counted."""
+        self.load(self._good)
+        self.restores += 1
+        self.mean = None
+
+    def _kept(self) -> dict[str, Tensor]:
+        return {name: tensor.clone() for name, tensor in self.state().items()}
+
+    def state(self) -> dict[str, Tensor]:
+        """Return all that a learner is made of, as tensors by name."""
+        made = {f"net.{name}": tensor for name, tensor in self.net.state_dict().items()}
+        made |= {f"average.{name}": tensor for name, tensor in self.average.state_dict().items()}
+        for name, parameter in self.net.named_parameters():
+            moments = self.optimiser.state.get(parameter, {})
+            for kind in ("exp_avg", "exp_avg_sq"):
+                made[f"{kind}.{name}"] = moments.get(kind, torch.zeros_like(parameter)).detach()
+        made["step"] = torch.tensor(self.step, dtype=torch.int64)
+        made["restores"] = torch.tensor(self.restores, dtype=torch.int64)
+        return made
+
+    def load(self, state: Mapping[str, Tensor]) -> None:
+        """Become what a state says."""
+        parts: dict[str, dict[str, Tensor]] = {"net": {}, "average": {}, "exp_avg": {}, "exp_avg_sq": {}}
+        for name, tensor in state.items():
+            part, _, rest = name.partition(".")
+            if part in parts:
+                parts[part][rest] = tensor
+        self.net.load_state_dict(parts["net"])
+        self.average.load_state_dict(parts["average"])
+        self.step, self.restores = int(state["step"]), int(state["restores"])
+        self.optimiser.state.clear()
+        for name, parameter in self.net.named_parameters():
+            if self.step:
+                self.optimiser.state[parameter] = {
+                    "step": torch.tensor(float(self.step)),
+                    "exp_avg": parts["exp_avg"][name].clone(),
+                    "exp_avg_sq": parts["exp_avg_sq"][name].clone(),
+                }
+
+
+def _groups(net: Net, decay: float) -> list[dict[str, Any]]:
+    """Return the weights of matrices and kernels, which decay, and all others, which do not."""
+    wide = [parameter for parameter in net.parameters() if parameter.ndim > 1]
+    narrow = [parameter for parameter in net.parameters() if parameter.ndim <= 1]
+    return [{"params": wide, "weight_decay": decay}, {"params": narrow, "weight_decay": 0.0}]

@@ -1,0 +1,290 @@
+"""The loop: self-play → replay → targets → learner → export → gate → rating, scheduled by credit.
+
+The learner earns `reuse` rows for every row that is recorded and never runs ahead of it; self-play never waits for
+rows to be learnt. In one process the two alternate in slices that are counted, not timed, so a seed decides all.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import asdict, dataclass
+from typing import Any, Protocol
+
+from anabranch.errors import FileError
+from anabranch.game.game import Game
+from anabranch.learn import checkpoint
+from anabranch.learn.evaluation import Solved, scored, solved_positions
+from anabranch.learn.export import exported
+from anabranch.learn.gate import admits
+from anabranch.learn.learner import Learner, Losses, new_net
+from anabranch.learn.records import GameRecord
+from anabranch.learn.replay import Replay, window_size
+from anabranch.learn.run_folder import RunFolder
+from anabranch.learn.selfplay import Worker
+from anabranch.learn.settings import TrainConfig
+from anabranch.learn.stopping import Stopping
+from anabranch.nets.files import written
+from anabranch.nets.shape import shape_of
+
+PAUSE = 5.0  # seconds until a disk that was full is tried again
+
+
+class Players(Protocol):
+    """Where games come from: this process, or others."""
+
+    @property
+    def rows(self) -> int: ...  # states evaluated so far
+    @property
+    def fill(self) -> float: ...  # how full batches are, as a share
+    def games(self) -> list[GameRecord]: ...
+    def use(self, evaluator: Any, version: int) -> None: ...
+    def close(self) -> None: ...
+
+
+class InProcess:
+    """Self-play in this process, one batch at a time."""
+
+    def __init__(self, game: Game, config: TrainConfig, evaluator: Any, version: int, numbers: Iterator[int]) -> None:
+        self.worker = Worker(game, config, evaluator, version)
+        self._batches = self.worker.play(numbers)
+
+    @property
+    def rows(self) -> int:
+        """States evaluated so far."""
+        return self.worker.rows
+
+    @property
+    def fill(self) -> float:
+        """How full batches are."""
+        return self.worker.fill
+
+    def games(self) -> list[GameRecord]:
+        """Return the games that end with the next batch."""
+        return next(self._batches)
+
+    def use(self, evaluator: Any, version: int) -> None:
+        """Go on with other weights."""
+        self.worker.use(evaluator, version)
+
+    def close(self) -> None:
+        """End all games."""
+        self.worker.__exit__(None, None, None)
+
+
+@dataclass(frozen=True)
+class Status:
+    """How far a run has come."""
+
+    seconds: float
+    minutes: float  # it is to take
+    games: int
+    positions: int
+    step: int
+    games_per_second: float  # of this process
+    rows_per_second: float
+    fill: float
+    losses: Losses | None
+    score: dict[str, Any] | None  # on the frozen set
+    rating: dict[str, Any] | None
+
+    def __str__(self) -> str:
+        words = [
+            f"{self.seconds / 60:.1f} of {self.minutes:g} min",
+            f"{self.games} games ({self.games_per_second:.1f}/s)",
+            f"{self.positions} positions",
+            f"{self.rows_per_second:.0f} evaluations/s, batches {self.fill:.0%} full",
+            f"step {self.step}",
+        ]
+        if self.losses is not None:
+            words.append(f"loss {self.losses.policy:.3f} + {self.losses.value:.3f}")
+        if self.score is not None:
+            words.append(f"best moves {self.score['policy']:.1%}, searched {self.score['search']:.1%}")
+        if self.rating is not None:
+            words.append(f"rating {self.rating['rating']:.0f} ± {self.rating['error']:.0f}")
+        return ", ".join(words)
+
+
+class Training:
+    """A run under way."""
+
+    def __init__(
+        self, run: RunFolder, game: Game, config: TrainConfig, progress: Callable[[Status], None] = lambda status: None
+    ) -> None:
+        self.run, self.game, self.config, self.progress = run, game, config, progress
+        self.learner = Learner(new_net(config.net, shape_of(game), config.seed), config.learner)
+        self.replay = Replay(game, config.replay, config.targets)
+        self.losses: Losses | None = None
+        self.score: dict[str, Any] | None = None
+        self._pending: list[GameRecord] = []  # ended, and not written yet
+        self._saved_step = -1
+        self._exports = 0
+        self._before = 0.0  # seconds of earlier processes
+        self._set: list[Solved] | None = None
+        self._current: Any = None  # the evaluator of self-play
+        self._go_on()
+        self._begun, self._games_before = time.perf_counter(), len(run.ids)
+
+    def _go_on(self) -> None:
+        """Take up what is on disk: the newest checkpoint, and the games of the window."""
+        found = self.run.newest_state()
+        if found is not None:
+            row, _, state = found
+            checkpoint.read(state, row["state"], self.learner)
+            self.learner.mark_good()
+            self._saved_step, self._exports, self.score = self.learner.step, row["exports"], row["score"]
+        self._before = max((row["seconds"] for row in self.run.ledger.rows["metrics"]), default=0.0)
+        shards = self.run.ledger.rows["shards"]
+        window, after = window_size(self.run.positions, self.config.replay), self.run.positions
+        for row in shards:
+            after -= row["positions"]  # that came later than this shard
+            if after >= window:
+                self.replay.skip(row["positions"])
+                continue
+            for record in self.run.games(row):
+                self.replay.add(record)
+
+    # The loop
+
+    def train(self, players: Callable[[Any, int, Iterator[int]], Players], stop: Stopping) -> bool:
+        """Train until the time is up; return whether it is: False where it was stopped before."""
+        self._current = exported(self.learner.average, self.game, "torch", self.learner.step)[0]
+        source = players(self._current, self.learner.step, self._numbers())
+        try:
+            while not self.done and not stop.asked:
+                self.remember(source.games())
+                self.learn()
+                self.export(source)
+                self.progress(self.status(source))
+            return not stop.asked
+        finally:
+            source.close()
+            self.finish()
+
+    @property
+    def done(self) -> bool:
+        """Whether the time is up, or all steps were made."""
+        most = self.config.most_steps
+        return self.seconds >= 60.0 * self.config.minutes or (most is not None and self.learner.step >= most)
+
+    def _numbers(self) -> Iterator[int]:
+        """Yield the numbers of games that are to be played: those that no row has."""
+        number = 0
+        while True:
+            if number not in self.run.ids:
+                yield number
+            number += 1
+
+    def remember(self, games: list[GameRecord], *, now: bool = False) -> None:
+        """Write games that ended, many at a time, and learn from those that are committed."""
+        self._pending += games
+        if len(self._pending) < (1 if now else self.config.replay.shard):
+            return
+        while True:
+            try:
+                fresh = self.run.commit_games(self._pending, self.game.players)
+                break
+            except FileError as error:
+                if now:
+                    raise
+                self.run.say(f"{error}; trying again every {PAUSE:g} s")
+                time.sleep(PAUSE)
+        self._pending.clear()
+        for record in fresh:
+            self.replay.add(record)
+
+    @property
+    def credit(self) -> float:
+        """How many rows the learner may be shown."""
+        if self.replay.total < self.config.replay.least:
+            return 0.0
+        return self.config.learner.reuse * self.replay.total - self.learner.step * self.config.learner.batch
+
+    def learn(self, most: int = 8) -> None:
+        """Make the steps that were earned, a few at a time."""
+        for _ in range(most):
+            if self.credit < self.config.learner.batch or self.done:
+                return
+            sample = self.replay.sample(
+                self.config.learner.batch, self.config.seed, self.learner.step + (self.learner.restores << 40)
+            )
+            losses = self.learner.learn(sample)
+            if losses is None:
+                self.run.warn(f"the loss exploded after step {self.learner.step}: back to the last good weights")
+                continue
+            self.losses = losses
+
+    def export(self, source: Players) -> None:
+        """Hand newer weights to self-play when it is time, and write a checkpoint when it is time for that."""
+        due = self.learner.step // self.config.export.every
+        if due <= self._exports:
+            return
+        self._exports = due
+        self.learner.mark_good()
+        evaluator, note = exported(self.learner.average, self.game, self.config.export.evaluator, self.learner.step)
+        if note:
+            self.run.warn(note)
+        simulations, step = self.config.rating.simulations, self.learner.step
+        admitted, found = admits(
+            evaluator, self._current, self.game, self.config.export, simulations=simulations, seed=step
+        )
+        if found is not None:
+            self.run.add("gates", {"step": step, **found})
+        if admitted:
+            self._current = evaluator
+            source.use(evaluator, step)
+        if due % self.config.export.checkpoints == 0:
+            self.save(evaluator, source)
+
+    def save(self, evaluator: Any, source: Players | None = None) -> None:
+        """Write a checkpoint: weights, learner, and what the frozen set says of them."""
+        if self._set is None:
+            self._set = solved_positions(self.game, self.config.rating.positions, self.config.seed)
+        if self._set:
+            self.score = asdict(scored(self._set, evaluator, self.config.rating.simulations))
+        facts = {
+            "step": self.learner.step,
+            "exports": self._exports,
+            "seconds": self.seconds,
+            "positions": self.replay.total,
+            "score": self.score,
+        }
+        state = checkpoint.written(self.learner)
+        self.run.commit_model(written(self.learner.average), state, facts)
+        self._saved_step = self.learner.step
+        metrics: dict[str, Any] = {**facts, "games": len(self.run.ids), "window": len(self.replay)}
+        metrics["losses"] = None if self.losses is None else asdict(self.losses)
+        if source is not None:
+            metrics |= {"evaluations": source.rows, "fill": source.fill}
+        self.run.add("metrics", metrics)
+
+    def finish(self) -> None:
+        """Write what is not written yet: games that ended, and the learner as it is."""
+        self.remember([], now=True)
+        if self.learner.step != self._saved_step:
+            self.save(exported(self.learner.average, self.game, "torch", self.learner.step)[0])
+
+    # How far it has come
+
+    @property
+    def seconds(self) -> float:
+        """How long the run has been at work, in all its processes one after the other."""
+        return self._before + time.perf_counter() - self._begun
+
+    def status(self, source: Players) -> Status:
+        """Return how far the run has come."""
+        passed = max(1e-9, time.perf_counter() - self._begun)
+        ratings = self.run.ledger.rows["ratings"]
+        return Status(
+            seconds=self.seconds,
+            minutes=self.config.minutes,
+            games=len(self.run.ids),
+            positions=self.replay.total,
+            step=self.learner.step,
+            games_per_second=(len(self.run.ids) - self._games_before) / passed,
+            rows_per_second=source.rows / passed,
+            fill=source.fill,
+            losses=self.losses,
+            score=self.score,
+            rating=ratings[-1].get("newest") if ratings else None,
+        )

@@ -1,0 +1,155 @@
+"""Settings that suit a game: by its name where somebody tried, else from its shapes."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from typing import Any
+
+from anabranch.game.game import Game
+from anabranch.learn.settings import (
+    Export,
+    Learner,
+    Net,
+    Rating,
+    Replay,
+    SelfPlay,
+    Targets,
+    TrainConfig,
+)
+from anabranch.nets.shape import Shape, shape_of
+from anabranch.search.settings.config import (
+    ForcedPlayouts,
+    PlayoutCap,
+    RegretMatching,
+    RootNoise,
+    SearchConfig,
+)
+
+WIDE = 8.0  # returns that span more are learnt as categories
+BINS = 64
+
+
+def preset(game: Game) -> TrainConfig:
+    """Return the settings for a game: those of its name, else those its shapes suggest."""
+    shape = shape_of(game)
+    made = PRESETS.get(game.name, from_shape)(shape)
+    return made if _takes_turns(game) else _at_once(made)
+
+
+def from_shape(shape: Shape) -> TrainConfig:
+    """Return settings for a game nobody has tried: a tower on boards, else a perceptron; playouts by actions."""
+    _, rows, columns = shape.board
+    full = int(min(200, max(48, 16 * shape.actions**0.5)))
+    board = min(rows, columns) > 1
+    net = Net(
+        architecture="tower" if board else "mlp",
+        channels=32 if rows * columns <= 50 else 48,
+        blocks=2 if rows * columns <= 16 else 4 if rows * columns <= 50 else 5,
+        width=128 if shape.numbers <= 64 else 256,
+        bins=BINS if shape.high - shape.low > WIDE else 1,
+    )
+    steps = None if shape.bounded else 10
+    return TrainConfig(
+        search=_search(full=full, fast=max(8, full // 5)),
+        net=net,
+        self_play=SelfPlay(abreast=128),
+        targets=Targets(steps=steps),
+        learner=Learner(batch=256),
+    )
+
+
+def _search(*, full: int, fast: int, chance: float = 0.25, **more: Any) -> SearchConfig:
+    return SearchConfig(
+        noise=RootNoise(), forced=ForcedPlayouts(), cap=PlayoutCap(full=full, fast=fast, chance=chance), **more
+    )
+
+
+def _takes_turns(game: Game) -> bool:
+    """Whether nobody chooses at the same time as somebody else at the start, which tells most games."""
+    turn = game.start().turn
+    return isinstance(turn, int) or len(turn) == 1
+
+
+def _at_once(made: TrainConfig) -> TrainConfig:
+    """Let regret matching choose where players choose at once: its average strategies are what is learnt."""
+    search = dataclasses.replace(made.search, simultaneous=RegretMatching())
+    return dataclasses.replace(made, search=search)
+
+
+def _tic_tac_toe(shape: Shape) -> TrainConfig:
+    return TrainConfig(
+        search=_search(full=48, fast=12),
+        net=Net(channels=16, blocks=2, hidden=32),
+        self_play=SelfPlay(abreast=64, half_life=4.0, openings=0.5, opening_plies=5),
+        replay=Replay(window=4_000, least=500),
+        learner=Learner(batch=128, reuse=8.0, warm_up=50, steps=2_000, rate=4e-3, last_rate=4e-4, average=0.98),
+        export=Export(every=25, checkpoints=8),
+        rating=Rating(simulations=25),
+        minutes=1.0,
+    )
+
+
+def _connect_four(shape: Shape) -> TrainConfig:
+    return TrainConfig(
+        search=_search(full=128, fast=24),
+        net=Net(channels=32, blocks=5),
+        learner=Learner(batch=512, reuse=6.0, warm_up=500, steps=5_000),
+        export=Export(every=60, evaluator="int8", checkpoints=4),
+        rating=Rating(simulations=200),
+        minutes=30.0,
+    )
+
+
+def _othello(shape: Shape) -> TrainConfig:
+    return TrainConfig(
+        search=_search(full=200, fast=32),
+        net=Net(channels=48, blocks=5),
+        self_play=SelfPlay(abreast=192, half_life=12.0, opening_plies=6),
+        learner=Learner(batch=512, reuse=6.0, warm_up=500, steps=6_000),
+        export=Export(every=60, evaluator="int8", checkpoints=4),
+        rating=Rating(simulations=200),
+        minutes=45.0,
+    )
+
+
+def _pyrat(shape: Shape) -> TrainConfig:
+    return TrainConfig(
+        search=_search(full=128, fast=24, simultaneous=RegretMatching()),
+        net=Net(architecture="mlp", width=256, layers=2),
+        self_play=SelfPlay(abreast=128, temperature=1.0, late_temperature=1.0),
+        targets=Targets(mix=0.5, steps=10),
+        learner=Learner(batch=512),
+        minutes=20.0,
+    )
+
+
+def _pig(shape: Shape) -> TrainConfig:
+    return TrainConfig(
+        search=_search(full=64, fast=16, chance=0.5),
+        net=Net(architecture="mlp", width=64, layers=2),
+        self_play=SelfPlay(abreast=64, half_life=20.0, opening_plies=10),
+        learner=Learner(batch=256, steps=3_000),
+        minutes=5.0,
+    )
+
+
+def _n_in_a_row(shape: Shape) -> TrainConfig:
+    return TrainConfig(
+        search=_search(full=128, fast=24),
+        net=Net(channels=48, blocks=5),
+        self_play=SelfPlay(abreast=192, half_life=12.0),
+        export=Export(every=60, evaluator="int8", checkpoints=4),
+        rating=Rating(simulations=200),
+        minutes=60.0,
+    )
+
+
+PRESETS: dict[str, Callable[[Shape], TrainConfig]] = {
+    "tic_tac_toe": _tic_tac_toe,
+    "connect_four": _connect_four,
+    "othello": _othello,
+    "pyrat": _pyrat,
+    "pig": _pig,
+    "n_in_a_row": _n_in_a_row,
+}

@@ -1,0 +1,123 @@
+"""Ratings of a run's models: games against fixed anchors and against each other, kept, and rated all together.
+
+Games are rated together only if they were played by the same rules: the same simulations, openings and library. Their
+settings are stored with them, and figures of different ones are never mixed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import anabranch
+from anabranch.game.game import Game
+from anabranch.learn.export import Model
+from anabranch.learn.plackett_luce import Outcome, Rated, ratings
+from anabranch.learn.run_folder import RunFolder
+from anabranch.learn.settings import Rating as Settings
+from anabranch.nets.files import read
+from anabranch.play.match import Progress, match
+from anabranch.play.search_agent import SearchAgent
+
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Table:
+    """Ratings in Elo points above the first anchor, with 95 % intervals, and by which settings."""
+
+    rated: tuple[Rated, ...]
+    settings: dict[str, Any]
+
+    def rows(self) -> tuple[tuple[str, ...], list[tuple[str | int, ...]]]:
+        """Return a table: its columns, and a row per agent."""
+        columns = ("agent", "rating", "95 % interval", "games")
+        rows: list[tuple[str | int, ...]] = [
+            (each.agent, f"{each.rating:+.0f}", f"± {each.error:.0f}" if each.error else "fixed", each.games)
+            for each in self.rated
+        ]
+        return columns, rows
+
+
+def model_name(version: int) -> str:
+    """Return what a model is called in ratings."""
+    return f"model {version}"
+
+
+def agent_of(run: RunFolder, game: Game, version: int, simulations: int) -> SearchAgent:
+    """Return a model of a run as an agent that searches."""
+    row = run.ledger.rows["models"][version - 1]
+    net = read(row["file"], run.read(row["file"], row["sha256"]), game)
+    return SearchAgent(simulations=simulations, evaluator=Model(net, identity=row["sha256"]), threads=1)
+
+
+def chosen_models(run: RunFolder, count: int) -> list[int]:
+    """Return so many models of a run, the newest among them, spread evenly over it."""
+    last = len(run.ledger.rows["models"])
+    if not last or not count:
+        return []
+    return sorted({max(1, round(last * (index + 1) / count)) for index in range(count)})
+
+
+def rate(
+    run: RunFolder, game: Game, settings: Settings, models: Sequence[int], say: Say = lambda words: None
+) -> Table | None:
+    """Play what is missing of models against anchors, and each against the one before; rate all that was played.
+
+    None where there is nobody to rate, or a game for one player.
+    """
+    if not models or game.players < 2:
+        return None
+    by = played_by(settings)
+    anchors = settings.anchors.split()
+    known = {tuple(row["agents"]) for row in run.ledger.rows["ratings"] if row["settings"] == by}
+    wanted = [(model, anchor) for model in models for anchor in anchors]
+    wanted += list(zip(models[1:], models, strict=False))  # type: ignore[arg-type]
+    for model, other in wanted:
+        names = (model_name(model), other if isinstance(other, str) else model_name(other))
+        if names not in known:
+            run.add("ratings", _played(run, game, settings, model, other, names, say))
+    return table(run, by, anchors[0])
+
+
+def _played(
+    run: RunFolder, game: Game, settings: Settings, model: int, other: int | str, names: tuple[str, str], say: Say
+) -> dict[str, Any]:
+    """Play one match and return its row."""
+    first = agent_of(run, game, model, settings.simulations)
+    second = other if isinstance(other, str) else agent_of(run, game, other, settings.simulations)
+
+    def tell(so_far: Progress) -> None:
+        say(f"rating {names[0]} against {names[1]}: {so_far.done} of {so_far.games} games")
+
+    found = match(game, first, second, games=settings.games, progress=tell)
+    games = [{"pair": g.pair, "seats": list(g.seats), "returns": list(g.returns)} for g in found.records]
+    return {"agents": list(names), "settings": played_by(settings), "games": games}
+
+
+def played_by(settings: Settings) -> dict[str, Any]:
+    """Return what games must have in common to be rated together."""
+    return {"simulations": settings.simulations, "library": anabranch.__version__}
+
+
+def table(run: RunFolder, by: dict[str, Any], anchor: str) -> Table | None:
+    """Return the ratings of all that was played by the same settings."""
+    outcomes = []
+    for number, row in enumerate(run.ledger.rows["ratings"]):
+        if row["settings"] != by:
+            continue
+        for game in row["games"]:
+            agents = tuple(row["agents"][seat] for seat in game["seats"])
+            outcomes.append(Outcome(agents, tuple(game["returns"]), (number, game["pair"])))
+    if not any(anchor in game.agents for game in outcomes):
+        return None
+    return Table(tuple(ratings(outcomes, anchor)), by)
+
+
+def newest(rated: Table | None) -> dict[str, Any] | None:
+    """Return the rating of the newest model in a table."""
+    if rated is None:
+        return None
+    models = [each for each in rated.rated if each.agent.startswith("model ")]
+    return asdict(max(models, key=lambda each: int(each.agent.split()[1]))) if models else None

@@ -1,0 +1,233 @@
+"""Whole games as they were played to learn from: what happened, and what the search thought at every decision.
+
+A record needs nothing beside its game: the start and all dice are in it, so positions and what players saw are played
+again when they are wanted. One step is one decision; rewards of the chance edges that follow belong to it.
+"""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from anabranch.errors import DataError, reason
+from anabranch.game.game import Game
+from anabranch.game.state import State
+from anabranch.game.words import CHANCE, acting
+
+FORMAT = 1
+MOST_BYTES = 2**30  # of a shard
+
+
+@dataclass(frozen=True)
+class Decision:
+    """One decision: what was played, what dice followed, what came of it, and what the search had found."""
+
+    actions: tuple[int, ...]  # of the acting players, in seat order
+    dice: tuple[int, ...]  # the outcomes that followed
+    rewards: tuple[float, ...]  # of both, per player
+    value: tuple[float, ...]  # of the root, per player; nothing where a move was not searched
+    policy: tuple[dict[int, float], ...] = ()  # to learn from: of each acting player, action id → share
+    visits: int = 0  # of the root
+    full: bool = False  # whether the search was one to learn from
+    proven: bool = False  # whether the value is exact
+    model: int = 0  # the version of the weights that answered last
+
+
+@dataclass(frozen=True)
+class GameRecord:
+    """One game. `seed` draws the start; `dice` are outcomes before the first decision; `opened` moves were random."""
+
+    id: int
+    seed: int
+    dice: tuple[int, ...]
+    decisions: tuple[Decision, ...]
+    opened: int = 0
+    finished: bool = True  # or cut off, or given up
+
+    @property
+    def recorded(self) -> int:
+        """How many rows there are to learn from: one for each player who decided after a full search."""
+        return sum(len(decision.policy) for decision in self.decisions if decision.full)
+
+    @property
+    def returns(self) -> tuple[float, ...]:
+        """What every player got, not discounted."""
+        rows = np.array([decision.rewards for decision in self.decisions])
+        return tuple(rows.sum(axis=0).tolist()) if len(rows) else ()
+
+    def states(self, game: Game) -> Iterator[State]:
+        """Yield the position of every decision, played again."""
+        state = rolled(game.start(self.seed), self.dice)
+        for decision in self.decisions:
+            yield state
+            state = rolled(state.step(list(decision.actions))[0], decision.dice)
+
+
+def rolled(state: State, dice: Sequence[int]) -> State:
+    """Return the position after so many outcomes."""
+    for outcome in dice:
+        state, _ = state.step(outcome)
+    return state
+
+
+@dataclass
+class Columns:
+    """Games as columns, the layout of a shard: `…_at` says where the rows of each begin, and where the last ends."""
+
+    ids: list[int] = field(default_factory=list)
+    seeds: list[int] = field(default_factory=list)
+    opened: list[int] = field(default_factory=list)
+    finished: list[bool] = field(default_factory=list)
+    game_dice: list[int] = field(default_factory=list)
+    game_dice_at: list[int] = field(default_factory=lambda: [0])
+    decisions_at: list[int] = field(default_factory=lambda: [0])
+    actions: list[int] = field(default_factory=list)
+    actions_at: list[int] = field(default_factory=lambda: [0])  # one entry per acting player, and of its policy too
+    dice: list[int] = field(default_factory=list)
+    dice_at: list[int] = field(default_factory=lambda: [0])
+    rewards: list[tuple[float, ...]] = field(default_factory=list)
+    values: list[tuple[float, ...]] = field(default_factory=list)
+    visits: list[int] = field(default_factory=list)
+    full: list[bool] = field(default_factory=list)
+    proven: list[bool] = field(default_factory=list)
+    models: list[int] = field(default_factory=list)
+    policy_action: list[int] = field(default_factory=list)
+    policy_share: list[float] = field(default_factory=list)
+    policy_at: list[int] = field(default_factory=lambda: [0])
+
+
+KINDS: dict[str, Any] = {
+    "seeds": np.int64, "ids": np.int64, "opened": np.int32, "finished": np.bool_, "full": np.bool_, "proven": np.bool_,
+    "rewards": np.float64, "values": np.float32, "policy_share": np.float32, "visits": np.int32, "models": np.int32,
+    "actions": np.int32, "dice": np.int32, "game_dice": np.int32, "policy_action": np.int32,
+}  # fmt: skip
+
+
+def write_shard(games: Sequence[GameRecord], players: int) -> bytes:
+    """Return games as the bytes of an npz file."""
+    columns = Columns()
+    for game in games:
+        columns.ids.append(game.id)
+        columns.seeds.append(game.seed)
+        columns.opened.append(game.opened)
+        columns.finished.append(game.finished)
+        columns.game_dice += game.dice
+        columns.game_dice_at.append(len(columns.game_dice))
+        for decision in game.decisions:
+            _add(columns, decision)
+        columns.decisions_at.append(len(columns.visits))
+    arrays = {name: np.asarray(column, KINDS.get(name, np.int64)) for name, column in vars(columns).items()}
+    for name in ("rewards", "values"):
+        arrays[name] = arrays[name].reshape(-1, players)
+    file = io.BytesIO()
+    arrays["format"] = np.array(FORMAT, np.int64)
+    np.savez_compressed(file, **arrays)  # type: ignore[arg-type]
+    return file.getvalue()
+
+
+def _add(columns: Columns, decision: Decision) -> None:
+    columns.actions += decision.actions
+    columns.actions_at.append(len(columns.actions))
+    columns.dice += decision.dice
+    columns.dice_at.append(len(columns.dice))
+    columns.rewards.append(decision.rewards)
+    columns.values.append(decision.value)
+    columns.visits.append(decision.visits)
+    columns.full.append(decision.full)
+    columns.proven.append(decision.proven)
+    columns.models.append(decision.model)
+    policies = decision.policy or ({},) * len(decision.actions)
+    for policy in policies:
+        columns.policy_action += policy
+        columns.policy_share += policy.values()
+        columns.policy_at.append(len(columns.policy_action))
+
+
+def read_shard(data: bytes, name: str = "a shard") -> list[GameRecord]:
+    """Return the games in the bytes of an npz file; whatever is not as it must be is a DataError."""
+    try:
+        with np.load(io.BytesIO(data), allow_pickle=False) as file:
+            found: dict[str, npt.NDArray[Any]] = {key: file[key] for key in file.files}
+        if int(found.pop("format")) != FORMAT:
+            raise DataError(f"{name} was written by another version")
+        _check(found)
+        return _games(found)
+    except DataError as error:
+        raise DataError(f"{name}: {error}") from None
+    except (ValueError, KeyError, IndexError, EOFError, OSError, zipfile.BadZipFile, NotImplementedError) as error:
+        raise DataError(f"{name} is no shard of games, or damaged: {reason(error)}") from None
+
+
+def _check(found: dict[str, npt.NDArray[Any]]) -> None:
+    """Refuse columns whose lengths contradict each other, or that are not there."""
+    names = set(vars(Columns()))
+    if set(found) != names:
+        raise DataError(f"columns are missing or unknown: {', '.join(sorted(names ^ set(found)))}")
+    games, decisions, seats = len(found["ids"]), len(found["visits"]), len(found["actions"])
+    rows = {
+        "game_dice_at": (games, len(found["game_dice"])),
+        "decisions_at": (games, decisions),
+        "actions_at": (decisions, seats),
+        "dice_at": (decisions, len(found["dice"])),
+        "policy_at": (seats, len(found["policy_action"])),
+    }
+    for name, (count, end) in rows.items():
+        at = found[name]
+        if len(at) != count + 1 or at[0] != 0 or at[-1] != end or (np.diff(at) < 0).any():
+            raise DataError(f"{name} does not fit the other columns")
+    lengths = dict.fromkeys(("seeds", "opened", "finished"), games)
+    lengths |= dict.fromkeys(("rewards", "values", "full", "proven", "models"), decisions)
+    lengths["policy_share"] = len(found["policy_action"])
+    for name, length in lengths.items():
+        if len(found[name]) != length:
+            raise DataError(f"{name} has {len(found[name])} rows, expected {length}")
+
+
+def _games(found: dict[str, npt.NDArray[Any]]) -> list[GameRecord]:
+    column = {name: array.tolist() for name, array in found.items()}
+    games = []
+    for number, identity in enumerate(column["ids"]):
+        first, last = column["decisions_at"][number : number + 2]
+        low, high = column["game_dice_at"][number : number + 2]
+        games.append(
+            GameRecord(
+                id=identity,
+                seed=column["seeds"][number],
+                dice=tuple(column["game_dice"][low:high]),
+                decisions=tuple(_decision(column, row) for row in range(first, last)),
+                opened=column["opened"][number],
+                finished=column["finished"][number],
+            )
+        )
+    return games
+
+
+def _decision(column: dict[str, list[Any]], row: int) -> Decision:
+    low, high = column["actions_at"][row : row + 2]
+    start, stop = column["dice_at"][row : row + 2]
+    policy = []
+    for seat in range(low, high):
+        begin, end = column["policy_at"][seat : seat + 2]
+        policy.append(dict(zip(column["policy_action"][begin:end], column["policy_share"][begin:end], strict=True)))
+    return Decision(
+        actions=tuple(column["actions"][low:high]),
+        dice=tuple(column["dice"][start:stop]),
+        rewards=tuple(column["rewards"][row]),
+        policy=tuple(policy) if any(policy) else (),
+        value=tuple(column["values"][row]),
+        visits=column["visits"][row],
+        full=column["full"][row],
+        proven=column["proven"][row],
+        model=column["models"][row],
+    )
+
+
+def seats_of(state: State) -> tuple[int, ...]:
+    """Return who decides."""
+    return () if state.turn_bits == CHANCE else acting(state.turn_bits)

@@ -1,0 +1,174 @@
+"""Everything a training run can be told, declared once: flags, TOML, JSON and docs come from these fields.
+
+They are read and written by `search/settings/mapping.py`, as `SearchConfig` is, which is one of the parts: what a
+search is told when it plays for learning stands in `[search]`, and nowhere else.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+from dataclasses import dataclass, field
+from typing import Annotated, Any, Literal, TypeAlias, get_args, get_origin, get_type_hints
+
+from anabranch.errors import UnknownNameError, UsageError
+from anabranch.search.settings.config import ForcedPlayouts, PlayoutCap, RootNoise, SearchConfig
+
+Evaluates: TypeAlias = Literal["torch", "onnx", "int8"]
+Gate: TypeAlias = Literal["always", "test"]
+Keeps: TypeAlias = Literal["graph", "evaluations", "nothing"]
+
+
+@dataclass(frozen=True)
+class Within:
+    """The range of a setting, both ends included."""
+
+    low: float
+    high: float = math.inf
+
+
+@functools.cache
+def _declared(part: type) -> dict[str, tuple[Any, Within | None]]:
+    """Return of every field what it takes, and its range."""
+    found = {}
+    for name, hint in get_type_hints(part, include_extras=True).items():
+        inner, *marks = get_args(hint) if get_origin(hint) is Annotated else (hint,)
+        found[name] = inner, next((mark for mark in marks if isinstance(mark, Within)), None)
+    return found
+
+
+class Part:
+    """Settings that check themselves: words are known ones, numbers lie in their ranges."""
+
+    def __post_init__(self) -> None:
+        kind: Any = type(self)
+        for name, (hint, within) in _declared(kind).items():
+            value = getattr(self, name)
+            if get_origin(hint) is Literal and value not in get_args(hint):
+                raise UnknownNameError(f"{kind.__name__}.{name}", str(value), get_args(hint))
+            if within is not None and value is not None and not within.low <= value <= within.high:
+                wanted = f"at least {within.low:g}"
+                wanted += "" if within.high == math.inf else f" and at most {within.high:g}"
+                raise UsageError(f"{name} must be {wanted}, found {value!r}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Net(Part):
+    """Which network learns; sizes that an architecture does not have are not read."""
+
+    architecture: Annotated[Literal["mlp", "tower"], "a name of ab.nets"] = "tower"
+    channels: Annotated[int, "tower: channels of a block", Within(1, 2048)] = 32
+    blocks: Annotated[int, "tower: residual blocks", Within(1, 128)] = 5
+    head: Annotated[int, "tower: channels of the heads", Within(1, 256)] = 8
+    hidden: Annotated[int, "tower: numbers in the value's hidden layer", Within(1, 4096)] = 64
+    width: Annotated[int, "mlp: numbers in a hidden layer", Within(1, 16384)] = 128
+    layers: Annotated[int, "mlp: hidden layers", Within(1, 64)] = 2
+    bins: Annotated[
+        int, "categories of a value; 1: a value is one number, learnt by squared error", Within(1, 1024)
+    ] = 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class SelfPlay(Part):
+    """How games are played to be learnt from. Simulations, noise and forced playouts are those of `[search]`."""
+
+    abreast: Annotated[int, "games played at once, whose positions make one batch", Within(1, 65536)] = 256
+    keep: Annotated[Keeps, "what stays of a search when its root moves on"] = "graph"
+    temperature: Annotated[float, "of the first moves: they are drawn by policy^(1/T)", Within(0, 100)] = 1.0
+    late_temperature: Annotated[float, "which T falls to", Within(0, 100)] = 0.2
+    half_life: Annotated[float, "decisions after which T is halfway there", Within(0.01)] = 10.0
+    openings: Annotated[float, "share of games that begin with random moves", Within(0, 1)] = 0.3
+    opening_plies: Annotated[int, "the most random moves of such a game", Within(0, 1000)] = 4
+    longest: Annotated[int, "decisions after which a game is cut off; its last value stands in", Within(1)] = 2000
+
+
+@dataclass(frozen=True, kw_only=True)
+class Replay(Part):
+    """Which recorded positions are learnt from."""
+
+    window: Annotated[int, "positions of the window at first", Within(1)] = 20_000
+    growth: Annotated[float, "the window holds window·(n/window)^growth of n positions", Within(0, 1)] = 0.75
+    symmetries: Annotated[bool, "show every sample under a random symmetry of the game"] = True
+    least: Annotated[int, "positions before anything is learnt", Within(1)] = 2_000
+    shard: Annotated[int, "games that are written together; until then a crash loses them", Within(1, 65536)] = 64
+
+
+@dataclass(frozen=True, kw_only=True)
+class Targets(Part):
+    """What values are learnt: λ·(n-step return, with a root's value at its end) + (1 − λ)·(the root's value)."""
+
+    mix: Annotated[float, "λ", Within(0, 1)] = 0.5
+    steps: Annotated[int | None, "decisions of the n-step return; None: to the end of the game", Within(1)] = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Learner(Part):
+    """AdamW (Loshchilov and Hutter 2019), a warm-up and a cosine, averaged weights for self-play."""
+
+    batch: Annotated[int, "rows of a step", Within(2, 65536)] = 512
+    reuse: Annotated[float, "how often a recorded position is shown, on average", Within(0)] = 6.0
+    rate: Annotated[float, "learning rate after the warm-up", Within(0, 10)] = 2e-3
+    last_rate: Annotated[float, "learning rate at the end of the cosine, and after it", Within(0, 10)] = 2e-4
+    warm_up: Annotated[int, "steps until the rate is reached", Within(0)] = 200
+    steps: Annotated[int, "steps after which the cosine has come down", Within(1)] = 5_000
+    decay: Annotated[float, "weight decay", Within(0, 1)] = 1e-4
+    clip: Annotated[float, "largest norm of a gradient", Within(0)] = 1.0
+    average: Annotated[float, "share of the old average that each step keeps (EMA)", Within(0, 1)] = 0.995
+    value_weight: Annotated[float, "weight of the value's loss beside the policy's", Within(0)] = 1.0
+    explosion: Annotated[
+        float, "a loss so many times its running mean means that weights are lost: the last good ones return", Within(1)
+    ] = 20.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Export(Part):
+    """When self-play gets new weights, and who computes them."""
+
+    every: Annotated[int, "steps of the learner between two exports", Within(1)] = 50
+    evaluator: Annotated[Evaluates, "torch itself, ONNX, or ONNX in whole numbers of eight bits"] = "torch"
+    checkpoints: Annotated[int, "exports between two checkpoints on disk, from which a run goes on", Within(1)] = 4
+    gate: Annotated[
+        Gate, "which candidates are used for self-play: all, or those that a sequential test finds better (ab.gate)"
+    ] = "always"
+    gate_pairs: Annotated[int, "pairs after which such a test stays open, and the candidate unused", Within(1)] = 100
+
+
+@dataclass(frozen=True, kw_only=True)
+class Rating(Part):
+    """What strength is measured by: frozen positions at every checkpoint, games at the end and by `rate`."""
+
+    positions: Annotated[int, "frozen positions that every checkpoint is scored on", Within(0)] = 200
+    simulations: Annotated[int, "of a rated agent, and of searches on the frozen positions", Within(1)] = 50
+    games: Annotated[int, "against each anchor", Within(2)] = 40
+    anchors: Annotated[str, "agents with spaces between them; the first has rating 0"] = (
+        "random search:simulations=50 search:simulations=200"
+    )
+    models: Annotated[int, "how many checkpoints are rated at the end, spread over the run; 0: none", Within(0)] = 3
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrainConfig(Part):
+    """One training run."""
+
+    search: Annotated[SearchConfig, "the search that plays: PUCT by default, its cap, noise and forced playouts"] = (
+        field(
+            default_factory=lambda: SearchConfig(
+                noise=RootNoise(), forced=ForcedPlayouts(), cap=PlayoutCap(full=128, fast=24, chance=0.25)
+            )
+        )
+    )
+    net: Annotated[Net, "the network"] = field(default_factory=Net)
+    self_play: Annotated[SelfPlay, "how games are played"] = field(default_factory=SelfPlay)
+    replay: Annotated[Replay, "which positions are learnt from"] = field(default_factory=Replay)
+    targets: Annotated[Targets, "what is learnt"] = field(default_factory=Targets)
+    learner: Annotated[Learner, "how it is learnt"] = field(default_factory=Learner)
+    export: Annotated[Export, "when self-play gets new weights"] = field(default_factory=Export)
+    rating: Annotated[Rating, "how strength is measured"] = field(default_factory=Rating)
+    workers: Annotated[
+        int,
+        "processes that play beside the one that learns; 0: one process does both, and a seed decides all",
+        Within(0, 1024),
+    ] = 0
+    minutes: Annotated[float, "after which a run ends, of its own time, resumed or not", Within(0)] = 10.0
+    most_steps: Annotated[int | None, "steps of the learner after which a run ends, time or no time", Within(1)] = None
+    seed: Annotated[int, "decides every random draw", Within(0, 2**52)] = 0

@@ -1,0 +1,92 @@
+"""What a run has done so far, in figures: read from its database, and from its games where that is asked for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from anabranch.learn.rating import played_by, table
+from anabranch.learn.run_folder import RunFolder
+
+MOST_SHARDS = 8  # the newest ones, of which games are read
+
+
+@dataclass(frozen=True)
+class Statistics:
+    """Figures of a run, and its course: a row per checkpoint."""
+
+    game: str
+    games: int
+    decisions: int
+    positions: int
+    steps: int
+    minutes: float
+    models: int
+    bytes: int  # of games
+    mean_length: float
+    mean_returns: tuple[float, ...]  # per seat
+    repeated: float  # share of the newest games that are move for move like one before
+    entropy: float  # of recorded policies, in nats
+    calibration: float  # mean |root value − what came of it| over the newest games, in seats
+    course: tuple[dict[str, Any], ...]
+
+    def rows(self) -> tuple[tuple[str, ...], list[tuple[str | int, ...]]]:
+        """Return the course as a table."""
+        columns = ("minutes", "games", "positions", "step", "policy loss", "value loss", "best moves", "searched")
+        rows: list[tuple[str | int, ...]] = []
+        for row in self.course:
+            losses, score = row["losses"] or {}, row["score"] or {}
+            rows.append(
+                (
+                    f"{row['seconds'] / 60:.1f}",
+                    row["games"],
+                    row["positions"],
+                    row["step"],
+                    *(f"{losses[name]:.3f}" if losses else "" for name in ("policy", "value")),
+                    *(f"{score[name]:.1%}" if score else "" for name in ("policy", "search")),
+                )
+            )
+        return columns, rows
+
+
+def statistics(run: RunFolder) -> Statistics:
+    """Return the figures of a run."""
+    shards, metrics = run.ledger.rows["shards"], run.ledger.rows["metrics"]
+    returns = [each for row in shards for each in row["returns"] if each]
+    newest = [record for row in shards[-MOST_SHARDS:] for record in run.games(row)]
+    decisions = sum(row["decisions"] for row in shards)
+    last: dict[str, Any] = metrics[-1] if metrics else {"step": 0, "seconds": 0.0}
+    lines = {(record.seed, record.dice, tuple((d.actions, d.dice) for d in record.decisions)) for record in newest}
+    policies = [list(policy.values()) for record in newest for d in record.decisions if d.full for policy in d.policy]
+    entropy = [-sum(share * np.log(share) for share in policy if share > 0) for policy in policies]
+    off = [
+        abs(value - got)
+        for record in newest
+        for d in record.decisions
+        if d.visits and record.finished
+        for value, got in zip(d.value, record.returns, strict=True)
+    ]
+    return Statistics(
+        game=run.game["name"],
+        games=len(run.ids),
+        decisions=decisions,
+        positions=run.positions,
+        steps=last["step"],
+        minutes=last["seconds"] / 60.0,
+        models=len(run.ledger.rows["models"]),
+        bytes=sum(row["bytes"] for row in shards),
+        mean_length=decisions / max(1, len(run.ids)),
+        mean_returns=tuple(np.mean(returns, axis=0).tolist()) if returns else (),
+        repeated=1.0 - len(lines) / len(newest) if newest else 0.0,
+        entropy=float(np.mean(entropy)) if entropy else 0.0,
+        calibration=float(np.mean(off)) if off else 0.0,
+        course=tuple(metrics),
+    )
+
+
+def rated_so_far(run: RunFolder) -> Any:
+    """Return the ratings that were played by the settings of the run, if any were."""
+    settings = run.config.rating
+    return table(run, played_by(settings), settings.anchors.split()[0])

@@ -1,0 +1,138 @@
+"""One call from rules to an agent: begin a run or go on with it, train, and say how strong it became."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from anabranch import games
+from anabranch.errors import MissingExtraError, UsageError
+from anabranch.game.game import Game
+from anabranch.learn.presets import preset
+from anabranch.learn.run_folder import RunFolder
+from anabranch.learn.settings import TrainConfig
+from anabranch.search.settings.mapping import to_mapping
+
+if TYPE_CHECKING:
+    from anabranch.learn.loop import Players
+
+Say = Callable[[str], None]
+FREE = ("minutes", "most_steps", "workers")  # may differ from one process of a run to the next
+
+
+@dataclass(frozen=True)
+class Trained:
+    """What a process of a run has done."""
+
+    folder: Path
+    whole: bool  # or stopped before the time was up
+    games: int
+    positions: int
+    step: int
+    seconds: float
+    score: dict[str, Any] | None
+    rated: Any  # a rating.Table, or None
+
+
+def load_game(said: dict[str, Any]) -> Game:
+    """Make a game from what `RunFolder.game` remembers."""
+    return games.load(said["name"], compiled=said["compiled"], **said["options"])
+
+
+def described(name: str, options: dict[str, Any], *, compiled: bool = True) -> dict[str, Any]:
+    """Return what makes a game again, as a run remembers it."""
+    return {"name": name, "options": options, "compiled": compiled}
+
+
+def train(
+    folder: Path,
+    said: dict[str, Any],
+    config: TrainConfig | None = None,
+    *,
+    minutes: float | None = None,
+    say: Say = lambda words: None,
+    progress: Callable[[Any], None] = lambda status: None,
+) -> Trained:
+    """Train, in a folder that is made or that has a run of the same game and settings, which then goes on.
+
+    `said` describes the game; `minutes` are those of the whole run. Needs torch.
+    """
+    try:
+        import torch
+    except ModuleNotFoundError as error:
+        if error.name != "torch":
+            raise
+        raise MissingExtraError("torch", "train", "training") from None
+    from anabranch.learn.loop import Training
+    from anabranch.learn.rating import chosen_models, rate
+    from anabranch.learn.stopping import Stopping
+
+    game = load_game(said)
+    wanted = preset(game) if config is None else config
+    with opened(folder, said, wanted, given=config is not None, say=say) as run, Stopping() as stop:
+        threads = torch.get_num_threads()
+        torch.set_num_threads(1)
+        try:
+            free = {name: getattr(wanted if config is not None else run.config, name) for name in FREE}
+            free |= {} if minutes is None else {"minutes": minutes}
+            settings = dataclasses.replace(run.config, **free)
+            training = Training(run, game, settings, progress)
+            whole = training.train(lambda *given: _players(game, said, settings, say, *given), stop)
+            rated = None
+            if whole:
+                with stop.interruptibly():
+                    rated = rate(run, game, settings.rating, chosen_models(run, settings.rating.models), say)
+        finally:
+            torch.set_num_threads(threads)
+        return Trained(
+            folder,
+            whole,
+            len(run.ids),
+            training.replay.total,
+            training.learner.step,
+            training.seconds,
+            training.score,
+            rated,
+        )
+
+
+def _players(
+    game: Game,
+    said: dict[str, Any],
+    config: TrainConfig,
+    say: Say,
+    evaluator: Any,
+    version: int,
+    numbers: Iterator[int],
+) -> Players:
+    """Return who plays: this process, or others beside it."""
+    from anabranch.learn.loop import InProcess
+    from anabranch.learn.processes import Processes
+
+    if config.workers:
+        return Processes(said, config, evaluator, version, numbers, say)
+    return InProcess(game, config, evaluator, version, numbers)
+
+
+def opened(folder: Path, said: dict[str, Any], config: TrainConfig, *, given: bool, say: Say) -> RunFolder:
+    """Begin a run, or open the one that is there if it is of the same game and settings."""
+    if not RunFolder.begun(folder):
+        return RunFolder.create(folder, said, config, say)
+    run = RunFolder.open(folder, say)
+    try:
+        if run.game != said:
+            raise UsageError(f"{folder} has a run of {run.game['name']} {run.game['options']}; name another folder")
+        before, now = ({k: v for k, v in to_mapping(each).items() if k not in FREE} for each in (run.config, config))
+        if given and before != now:
+            changed = sorted(key for key in before.keys() | now.keys() if before.get(key) != now.get(key))
+            raise UsageError(
+                f"{folder} has a run with other settings ({', '.join(changed)}); leave them out to go on with it, or "
+                f"name another folder"
+            )
+    except BaseException:
+        run.close()
+        raise
+    return run

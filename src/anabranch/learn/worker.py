@@ -1,0 +1,139 @@
+"""A process that plays: `python -m anabranch.learn.worker`, which speaks by messages on its standard streams.
+
+It is told a game, settings, weights with a version, and numbers of games; it answers with whole games. It keeps
+nothing that would be missed: games of a process that died are played again, by another, under the same numbers.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import queue
+import signal
+import sys
+import threading
+from collections.abc import Iterator
+from typing import Any, BinaryIO
+
+from anabranch.evaluate.onnx import Onnx
+from anabranch.evaluate.torch import Torch
+from anabranch.game.game import Game
+from anabranch.learn.messages import GAMES, NEWS, NUMBERS, SETUP, WEIGHTS, receive, send
+from anabranch.learn.records import write_shard
+from anabranch.learn.selfplay import Worker
+from anabranch.learn.settings import TrainConfig
+from anabranch.learn.train import load_game
+from anabranch.search.settings.config import SearchConfig
+from anabranch.search.settings.mapping import from_mapping
+
+
+class Inbox:
+    """Messages as they come, read by a thread of its own so that games need not wait for them."""
+
+    def __init__(self, stream: BinaryIO) -> None:
+        self._messages: queue.SimpleQueue[tuple[bytes, bytes] | None] = queue.SimpleQueue()
+        self.closed = False
+        threading.Thread(target=self._read, args=(stream,), daemon=True).start()
+
+    def _read(self, stream: BinaryIO) -> None:
+        while (message := receive(stream)) is not None:
+            self._messages.put(message)
+        self._messages.put(None)
+
+    def take(self, *, wait: bool) -> tuple[bytes, bytes] | None:
+        """Return the next message; None if there is none now, or there never will be (`closed`)."""
+        try:
+            message = self._messages.get(block=wait)
+        except queue.Empty:
+            return None
+        self.closed |= message is None
+        return message
+
+
+def weights_message(evaluator: Any, version: int) -> bytes:
+    """Return weights as bytes: an ONNX model, or a network of the registry."""
+    from anabranch.nets.files import written
+
+    if isinstance(evaluator, Onnx):
+        assert isinstance(evaluator.model, bytes)
+        return f"onnx {version}\n".encode() + evaluator.model
+    return f"safetensors {version}\n".encode() + written(evaluator.module)
+
+
+def read_weights(body: bytes, game: Game) -> tuple[Any, int]:
+    """Return the evaluator and the version in such bytes."""
+    from anabranch.nets.files import read
+
+    head, _, data = body.partition(b"\n")
+    kind, version = head.decode().split()
+    return (Onnx(data) if kind == "onnx" else Torch(read("weights", data, game))), int(version)
+
+
+class Playing:
+    """A worker's main loop, over two streams."""
+
+    def __init__(self, given: BinaryIO, out: BinaryIO) -> None:
+        self.inbox, self.out = Inbox(given), out
+        self._numbers: list[int] = []
+        self._weights: bytes | None = None
+        self._setup: dict[str, Any] | None = None
+
+    def run(self) -> None:
+        """Play until the other side closes."""
+        while (self._setup is None or self._weights is None or not self._numbers) and not self.inbox.closed:
+            self._look(wait=True)
+        if self.inbox.closed:
+            return
+        assert self._setup is not None
+        assert self._weights is not None
+        game = load_game(self._setup["game"])
+        config = from_mapping(self._setup["config"], base=TrainConfig(search=SearchConfig()))
+        evaluator, version = read_weights(self._weights, game)
+        self._weights = None
+        with Worker(game, config, evaluator, version) as worker:
+            for ended in worker.play(self._given()):
+                if ended:
+                    send(self.out, NEWS, json.dumps({"rows": worker.rows, "fill": worker.fill}).encode())
+                    send(self.out, GAMES, write_shard(ended, game.players))
+                self._look(wait=False)
+                if self.inbox.closed:
+                    return
+                if self._weights is not None:
+                    worker.use(*read_weights(self._weights, game))
+                    self._weights = None
+
+    def _given(self) -> Iterator[int]:
+        """Yield numbers of games; wait for more where there are none, until the other side closes."""
+        while True:
+            while not self._numbers:
+                if self.inbox.closed:
+                    return
+                self._look(wait=True)
+            yield self._numbers.pop(0)
+
+    def _look(self, *, wait: bool) -> None:
+        """Take in the messages that have come."""
+        while (message := self.inbox.take(wait=wait)) is not None:
+            wait = False
+            kind, body = message
+            if kind == SETUP:
+                self._setup = json.loads(body)
+            elif kind == WEIGHTS:
+                self._weights = body
+            elif kind == NUMBERS:
+                self._numbers += json.loads(body)
+
+
+def main() -> None:
+    """Play for whoever started this process; Ctrl-C is for that one, and closing our input ends us."""
+    import torch
+
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    torch.set_num_threads(1)
+    out = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
+    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # whatever a game prints must not mix with messages
+    Playing(sys.stdin.buffer, out).run()
+
+
+if __name__ == "__main__":
+    main()

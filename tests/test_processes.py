@@ -1,0 +1,98 @@
+"""Processes that play: they may die at any moment, and every game counts once."""
+
+from __future__ import annotations
+
+import io
+import os
+import signal
+from itertools import count
+from pathlib import Path
+
+import pytest
+from tests.test_training import SAID, tiny
+
+import anabranch as ab
+from anabranch.errors import AnabranchError, DataError
+from anabranch.learn.learner import new_net
+from anabranch.learn.messages import GAMES, NUMBERS, SETUP, receive, send
+from anabranch.learn.processes import Processes
+from anabranch.learn.run_folder import RunFolder
+from anabranch.learn.train import train
+from anabranch.learn.worker import read_weights, weights_message
+from anabranch.nets.shape import shape_of
+
+
+def test_messages_come_back_and_torn_ones_do_not():
+    stream = io.BytesIO()
+    send(stream, SETUP, b"words")
+    send(stream, GAMES, b"")
+    whole = stream.getvalue()
+    stream.seek(0)
+    assert [receive(stream), receive(stream), receive(stream)] == [(SETUP, b"words"), (GAMES, b""), None]
+    for cut in range(len(whole) - len(b"G") - 8):
+        torn = io.BytesIO(whole[:cut])
+        found = receive(torn)
+        assert found is None or found == (SETUP, b"words")
+    with pytest.raises(DataError, match="is none"):
+        receive(io.BytesIO(b"?" + bytes(8)))
+    with pytest.raises(DataError, match="is none"):
+        receive(io.BytesIO(NUMBERS + b"\xff" * 8))
+
+
+def test_weights_arrive_as_they_were_sent():
+    import numpy as np
+
+    game = ab.games.load("tic_tac_toe")
+    sent = ab.Torch(new_net(tiny().net, shape_of(game), 3))
+    found, version = read_weights(weights_message(sent, 17), game)
+    seen = np.random.default_rng(0).normal(size=(5, 2, 3, 3)).astype(np.float32)
+    assert version == 17
+    for there, here in zip(sent.run(seen), found.run(seen), strict=True):
+        np.testing.assert_array_equal(there, here)
+
+
+def test_a_process_that_dies_is_replaced_and_its_games_are_played():
+    game, config = ab.games.load("tic_tac_toe"), tiny("workers=1")
+    said: list[str] = []
+    ids: list[int] = []
+    players = Processes(SAID, config, ab.Torch(new_net(config.net, shape_of(game), 0)), 0, count(), said.append)
+    try:
+        while len(ids) < 4:
+            ids += [record.id for record in players.games()]
+        first = players.processes[0].child.pid
+        os.kill(first, signal.SIGKILL)
+        while len(ids) < 40:
+            ids += [record.id for record in players.games()]
+        assert players.processes[0].child.pid != first
+        assert players.rows > 0
+        assert 0 < players.fill <= 1
+    finally:
+        players.close()
+    assert len(set(ids)) == len(ids)
+    assert set(range(12)) <= set(ids)
+    assert any("another one takes over its games" in words for words in said)
+
+
+def test_processes_that_never_play_are_not_started_for_ever():
+    game, config = ab.games.load("tic_tac_toe"), tiny("workers=1")
+    wrong = {**SAID, "name": "no_such_game"}
+    players = Processes(wrong, config, ab.Torch(new_net(config.net, shape_of(game), 0)), 0, count())
+
+    def wait() -> None:
+        while True:
+            players.games()
+
+    try:
+        with pytest.raises(AnabranchError, match="ended before their first game"):
+            wait()
+    finally:
+        players.close()
+
+
+def test_a_run_with_processes_learns_and_commits_each_game_once(tmp_path: Path):
+    done = train(tmp_path / "run", SAID, tiny("workers=1", "most_steps=10", "rating.models=0"))
+    assert done.step == 10
+    with RunFolder.open(tmp_path / "run") as run:
+        found = [record for row in run.ledger.rows["shards"] for record in run.games(row)]
+        assert len({record.id for record in found}) == len(found) == done.games
+        assert max(decision.model for record in found for decision in record.decisions) >= 5  # newer weights came over

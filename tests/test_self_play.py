@@ -1,0 +1,132 @@
+"""Self-play: whole games that can be played again, the same for a seed whoever plays beside them."""
+
+from __future__ import annotations
+
+import dataclasses
+from itertools import count
+
+import numpy as np
+import pytest
+from tests.test_lanes import network
+
+import anabranch as ab
+from anabranch.learn.presets import preset
+from anabranch.learn.records import GameRecord
+from anabranch.learn.selfplay import Worker, temperature
+from anabranch.learn.settings import SelfPlay, TrainConfig
+from anabranch.search.settings.config import PlayoutCap
+
+
+def settings(game: ab.Game, **changes) -> TrainConfig:
+    made = preset(game)
+    search = dataclasses.replace(made.search, cap=PlayoutCap(full=16, fast=4, chance=0.5))
+    self_play = dataclasses.replace(made.self_play, **{"abreast": 4, **changes})
+    return dataclasses.replace(made, search=search, self_play=self_play)
+
+
+def answer(game: ab.Game):
+    def function(observations):
+        logits, _ = network(observations)
+        many = np.resize(logits, (len(logits), game.actions)) if game.actions > 9 else logits[:, : game.actions]
+        low, high = game.returns
+        values = (low + high) / 2 + (high - low) / 4 * logits[:, :1] * np.ones((1, game.players))
+        return many, values
+
+    return ab.Network(function)
+
+
+def played(game: ab.Game, numbers: int = 12, **changes) -> list[GameRecord]:
+    found: list[GameRecord] = []
+    with Worker(game, settings(game, **changes), answer(game), version=7) as worker:
+        for ended in worker.play(iter(range(numbers))):
+            found += ended
+    return sorted(found, key=lambda record: record.id)
+
+
+GAMES = ["tic_tac_toe", "pig", "goofspiel", "pyrat"]
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_a_record_can_be_played_again(name):
+    """Its positions are decisions, its moves legal, its rewards those of the rules, its policies over choices."""
+    game = ab.games.load(name)
+    records = played(game, 6)
+    assert [record.id for record in records] == list(range(6))
+    for record in records:
+        state = game.start(record.seed)
+        for outcome in record.dice:
+            state, _ = state.step(outcome)
+        total = np.zeros(game.players)
+        for at, decision in enumerate(record.decisions):
+            assert isinstance(state.turn, tuple)
+            for seat, policy in zip(state.turn, decision.policy, strict=False):
+                assert set(policy) <= set(state.choices(seat))
+                assert sum(policy.values()) == pytest.approx(1.0)
+            assert bool(decision.policy) == decision.full
+            assert (decision.visits > 0) == (at >= record.opened)
+            state, rewards = state.step(list(decision.actions))
+            for outcome in decision.dice:
+                state, more = state.step(outcome)
+                rewards = rewards + more
+            np.testing.assert_allclose(rewards, decision.rewards)
+            total += rewards
+            assert decision.model == 7
+        assert state.over == record.finished
+        np.testing.assert_allclose(record.returns, total)
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_a_game_does_not_depend_on_who_plays_beside_it(name):
+    game = ab.games.load(name)
+    assert played(game, 7, abreast=1) == played(game, 7, abreast=5)
+
+
+def test_games_are_replaced_as_they_end_and_numbers_run_out():
+    game = ab.games.load("tic_tac_toe")
+    with Worker(game, settings(game), answer(game)) as worker:
+        ended = [record.id for batch in worker.play(iter(range(23))) for record in batch]
+    assert sorted(ended) == list(range(23))
+
+
+def test_weights_are_changed_without_losing_games():
+    game = ab.games.load("tic_tac_toe")
+    records: list[GameRecord] = []
+    with Worker(game, settings(game), answer(game), version=1) as worker:
+        batches = worker.play(count())
+        for _ in range(30):
+            records += next(batches)
+        worker.use(answer(game), 2)
+        while len(records) < 12:
+            records += next(batches)
+    models = [[decision.model for decision in record.decisions] for record in records]
+    assert any(len(set(versions)) == 2 for versions in models)
+    assert all(versions == sorted(versions) for versions in models)
+
+
+def test_full_searches_come_at_the_chance_of_the_cap():
+    game = ab.games.load("tic_tac_toe")
+    records = played(game, 60, openings=0.0)
+    searched = [decision for record in records for decision in record.decisions]
+    share = sum(decision.full for decision in searched) / len(searched)
+    assert abs(share - 0.5) < 4 * (0.25 / len(searched)) ** 0.5
+    assert all(decision.visits >= (16 if decision.full else 4) for decision in searched)
+
+
+def test_openings_are_random_moves_that_do_not_end_the_game():
+    game = ab.games.load("tic_tac_toe")
+    records = played(game, 40, openings=1.0, opening_plies=6)
+    assert {record.opened for record in records} == set(range(1, 7))
+    assert all(len(record.decisions) > record.opened for record in records)
+    assert all(record.opened == 0 for record in played(game, 10, openings=0.0))
+
+
+def test_a_game_that_is_too_long_is_cut_off():
+    game = ab.games.load("tic_tac_toe")
+    records = played(game, 6, longest=3, openings=0.0)
+    assert all(len(record.decisions) == 3 and not record.finished for record in records)
+
+
+def test_temperature_falls_by_halves():
+    settings = SelfPlay(temperature=1.0, late_temperature=0.2, half_life=10)
+    assert [temperature(n, settings) for n in (0, 10, 20)] == pytest.approx([1.0, 0.6, 0.4])
+    assert temperature(10_000, settings) == pytest.approx(0.2)

@@ -1,0 +1,348 @@
+"""The loop: from rules to a network that plays better, the same for a seed, and gone on with after any stop."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+
+import pytest
+import safetensors.torch
+import torch
+from tests.sources import ROOT
+
+import anabranch as ab
+from anabranch.cli import GOOD, INTERRUPTED, USAGE, main
+from anabranch.errors import UsageError
+from anabranch.learn.loop import InProcess, Training
+from anabranch.learn.presets import preset
+from anabranch.learn.run_folder import RunFolder, examine
+from anabranch.learn.settings import TrainConfig
+from anabranch.learn.stopping import Stopping
+from anabranch.learn.train import described, train
+
+SAID = described("tic_tac_toe", {})
+TINY = (
+    "self_play.abreast=8", "search.cap.full=8", "search.cap.fast=4", "search.cap.chance=0.5", "replay.least=40",
+    "replay.shard=8", "learner.batch=16", "learner.reuse=4", "export.every=5", "export.checkpoints=2", "net.channels=4",
+    "net.blocks=1", "net.hidden=8", "rating.positions=20", "rating.simulations=8", "rating.games=4", "rating.models=2",
+    "rating.anchors=random search:simulations=8",
+)  # fmt: skip
+
+
+def tiny(*more: str) -> TrainConfig:
+    from anabranch.search.settings.mapping import from_pairs
+
+    return from_pairs([*TINY, *more], base=preset(ab.games.load("tic_tac_toe")))
+
+
+def all_of(folder: Path) -> tuple[object, ...]:
+    """The games and the weights of a run, in full."""
+    with RunFolder.open(folder) as run:
+        games = [record for row in run.ledger.rows["shards"] for record in run.games(row)]
+        state = run.newest_state()
+        assert state is not None
+        tensors = safetensors.torch.load(state[2])  # the file's own words come in any order
+        return games, {name: tensor.tolist() for name, tensor in tensors.items()}
+
+
+def test_a_seed_decides_games_and_weights(tmp_path):
+    for name in ("one", "same"):
+        train(tmp_path / name, SAID, tiny("most_steps=25", "rating.models=0"))
+    train(tmp_path / "other", SAID, tiny("most_steps=25", "rating.models=0", "seed=1"))
+    assert all_of(tmp_path / "one") == all_of(tmp_path / "same")
+    assert all_of(tmp_path / "one") != all_of(tmp_path / "other")
+
+
+@pytest.mark.hard
+def test_a_seed_decides_games_and_weights_after_1000_steps(tmp_path):
+    for name in ("one", "same"):
+        train(tmp_path / name, SAID, tiny("most_steps=1000", "rating.models=0"), minutes=60)
+    assert all_of(tmp_path / "one") == all_of(tmp_path / "same")
+
+
+def test_a_run_ends_with_models_scores_ratings_and_no_damage(tmp_path):
+    done = train(tmp_path / "run", SAID, tiny("most_steps=25"))
+    assert done.whole
+    assert done.step == 25
+    assert done.score is not None
+    assert done.score["positions"] == 20
+    assert done.rated is not None
+    agents = {each.agent: each for each in done.rated.rated}
+    assert set(agents) == {"random", "search:simulations=8", "model 2", "model 3"}
+    assert agents["random"].rating == 0.0
+    assert not [wrong for _, wrong in examine(tmp_path / "run") if wrong]
+    with RunFolder.open(tmp_path / "run") as run:
+        assert run.ledger.rows["models"][-1]["step"] == 25
+        assert len(run.ledger.rows["metrics"]) == len(run.ledger.rows["models"])
+
+
+def test_the_learner_never_runs_ahead_of_its_credit(tmp_path):
+    config, game = tiny("most_steps=30"), ab.games.load("tic_tac_toe")
+    with RunFolder.create(tmp_path / "run", SAID, config) as run, Stopping() as stop:
+        training = Training(run, game, config)
+        shown: list[tuple[int, int]] = []
+        real = training.learner.learn
+
+        def learn(rows):
+            shown.append((training.learner.step, training.replay.total))
+            return real(rows)
+
+        training.learner.learn = learn  # type: ignore[method-assign]
+        training.train(lambda *given: InProcess(game, config, *given), stop)
+    assert len(shown) == 30
+    for step, rows in shown:
+        assert rows >= config.replay.least
+        assert (step + 1) * config.learner.batch <= config.learner.reuse * rows
+
+
+def test_a_run_goes_on_with_its_learner_and_its_games(tmp_path):
+    first = train(tmp_path / "run", SAID, tiny("most_steps=12", "rating.models=0"))
+    with RunFolder.open(tmp_path / "run") as run:
+        games, config = len(run.ids), run.config
+        again = Training(run, ab.games.load("tic_tac_toe"), config)
+        assert again.learner.step == 12
+        assert again.replay.total == first.positions
+        state = run.newest_state()
+        assert state is not None
+        assert again.learner.restores == 0
+        moments = [value["exp_avg"].abs().sum() for value in again.learner.optimiser.state.values()]
+        assert all(float(moment) > 0 for moment in moments)
+    second = train(tmp_path / "run", SAID, tiny("most_steps=20", "rating.models=0"))
+    assert second.step == 20
+    assert second.games > games
+    assert second.seconds > first.seconds
+    with RunFolder.open(tmp_path / "run") as run:
+        found = [record.id for row in run.ledger.rows["shards"] for record in run.games(row)]
+        assert len(found) == len(set(found)) == second.games
+
+
+def test_other_settings_or_games_do_not_go_on_with_a_run(tmp_path):
+    train(tmp_path / "run", SAID, tiny("most_steps=3", "rating.models=0"))
+    with pytest.raises(UsageError, match=r"other settings \(learner\)"):
+        train(tmp_path / "run", SAID, tiny("most_steps=3", "rating.models=0", "learner.rate=0.1"))
+    with pytest.raises(UsageError, match="a run of tic_tac_toe"):
+        train(tmp_path / "run", described("connect_four", {}))
+
+
+def test_weights_that_are_lost_come_back_and_the_run_goes_on(tmp_path):
+    """A step whose sample is ruined: the last good weights return, it is said, and training ends as it should."""
+    config, game = tiny("most_steps=25"), ab.games.load("tic_tac_toe")
+    said: list[str] = []
+    with RunFolder.create(tmp_path / "run", SAID, config, said.append) as run, Stopping() as stop:
+        training = Training(run, game, config)
+        real, calls = training.replay.sample, [0]
+
+        def sample(*given):
+            calls[0] += 1
+            rows = real(*given)
+            if calls[0] == 14:
+                rows["values"][0] = float("nan")
+            return rows
+
+        training.replay.sample = sample  # type: ignore[method-assign]
+        assert training.train(lambda *given: InProcess(game, config, *given), stop)
+        assert training.learner.restores == 1
+        assert all(bool(torch.isfinite(tensor).all()) for tensor in training.learner.net.state_dict().values())
+    assert any("back to the last good weights" in words for words in said)
+
+
+def test_a_gate_that_tests_keeps_what_is_not_better_out(tmp_path, monkeypatch):
+    """Each candidate has a row with its verdict, and self-play's weights change with those promoted and no others."""
+    used: list[int] = []
+    real = InProcess.use
+
+    def use(self, evaluator, version):
+        used.append(version)
+        real(self, evaluator, version)
+
+    monkeypatch.setattr(InProcess, "use", use)
+    train(tmp_path / "run", SAID, tiny("most_steps=15", "rating.models=0", "export.gate=test", "export.gate_pairs=4"))
+    with RunFolder.open(tmp_path / "run") as run:
+        gates = run.ledger.rows["gates"]
+    steps = [row["step"] for row in gates]
+    assert [step // 5 for step in steps] == [1, 2, 3]  # one candidate for every five steps
+    assert used == [row["step"] for row in gates if row["verdict"] == "promoted"]
+    assert all(1 <= row["pairs"] <= 4 for row in gates)
+
+
+@pytest.mark.parametrize("game", ["pig", "goofspiel", "take_away"])
+def test_games_with_dice_and_at_once_train_too(game, tmp_path):
+    from anabranch.search.settings.mapping import from_pairs
+
+    pairs = [pair for pair in TINY if not pair.startswith("net.")]
+    config = from_pairs([*pairs, "most_steps=6", "rating.models=0", "net.width=8"], base=preset(ab.games.load(game)))
+    done = train(tmp_path / "run", described(game, {}), config)
+    assert done.step == 6
+
+
+# The command
+
+
+def flags(folder: Path, *more: str) -> list[str]:
+    return ["train", "tic_tac_toe", "--run", str(folder), *(word for pair in TINY for word in ("--set", pair)), *more]
+
+
+def test_the_command_trains_and_says_how_to_play(tmp_path, capsys):
+    assert main(flags(tmp_path / "run", "--set", "most_steps=12")) == GOOD
+    said = capsys.readouterr().out
+    assert "12 steps" in said
+    assert "± " in said
+    assert "anabranch play tic_tac_toe --agent search:simulations=200,evaluator=" in said
+    assert main(["doctor", str(tmp_path / "run")]) == GOOD
+    assert "all is well" in capsys.readouterr().out
+
+
+def test_a_misspelt_setting_is_named_with_the_nearest_one_and_its_line(tmp_path, capsys):
+    assert main(flags(tmp_path / "run", "--set", "learner.bach=3")) == USAGE
+    assert "batch" in capsys.readouterr().err
+    file = tmp_path / "train.toml"
+    file.write_text("minutes = 1\n\n[self_play]\nabraest = 3\n")
+    assert main(["train", "tic_tac_toe", "--run", str(tmp_path / "run"), "--config", str(file)]) == USAGE
+    said = capsys.readouterr().err
+    assert "train.toml:4" in said
+    assert "abreast" in said
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals")
+def test_ctrl_c_saves_and_says_how_to_go_on(tmp_path):
+    program = "import sys; from anabranch.cli import main; sys.exit(main())"
+    words = [*flags(tmp_path / "run"), "--minutes", "5"]
+    process = subprocess.Popen(
+        [sys.executable, "-c", program, *words], cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    deadline = time.monotonic() + 60
+    while not list((tmp_path / "run" / "models").glob("*.safetensors")) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=60)
+    assert process.returncode == INTERRUPTED, said
+    assert "To go on:\nanabranch train tic_tac_toe --run" in said
+    with RunFolder.open(tmp_path / "run") as run:
+        newest = run.newest_state()
+        assert newest is not None
+        assert run.ids
+
+
+@pytest.mark.hard
+@pytest.mark.skipif(os.name != "posix", reason="signals")
+def test_kills_at_random_moments_lose_nothing_that_was_committed(tmp_path):
+    """Forty times: kill -9 at a random moment; what was committed before is there after, and in the end all is well."""
+    import random
+
+    draws, program = random.Random(0), "import sys; from anabranch.cli import main; sys.exit(main())"
+    before: set[int] = set()
+    for _ in range(40):
+        words = [*flags(tmp_path / "run"), "--minutes", "60"]
+        process = subprocess.Popen(
+            [sys.executable, "-c", program, *words], cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
+        )
+        time.sleep(draws.uniform(1.5, 5.0))
+        assert process.poll() is None, process.stderr and process.stderr.read()
+        process.kill()
+        process.communicate()
+        if RunFolder.begun(tmp_path / "run"):
+            with RunFolder.open(tmp_path / "run") as run:
+                found = [record.id for row in run.ledger.rows["shards"] for record in run.games(row)]
+                assert len(found) == len(set(found)) == len(run.ids)
+                assert before <= run.ids
+                before = set(run.ids)
+    assert len(before) > 200
+    assert not [wrong for _, wrong in examine(tmp_path / "run") if wrong]
+
+
+def test_a_second_ctrl_c_does_not_wait():
+    with Stopping() as stop:
+        os.kill(os.getpid(), signal.SIGINT)
+        assert stop.asked
+        with pytest.raises(KeyboardInterrupt):
+            os.kill(os.getpid(), signal.SIGINT)
+    with Stopping() as stop, pytest.raises(KeyboardInterrupt), stop.interruptibly():
+        os.kill(os.getpid(), signal.SIGINT)
+    found: list[bool] = []
+    thread = threading.Thread(target=lambda: found.append(Stopping().__enter__().asked))
+    thread.start()
+    thread.join()
+    assert found == [False]
+
+
+def test_presets_are_read_back_from_their_own_toml(tmp_path):
+    from anabranch.learn.presets import PRESETS
+    from anabranch.learn.toml import to_toml
+    from anabranch.search.settings.config import SearchConfig
+    from anabranch.search.settings.mapping import from_toml, to_mapping
+
+    for name in [*PRESETS, "goofspiel", "take_away", "oshi_zumo", "go"]:
+        made = preset(ab.games.load(name))
+        (tmp_path / "run.toml").write_text(to_toml(to_mapping(made), "settings"))
+        read = from_toml(tmp_path / "run.toml", base=TrainConfig(search=SearchConfig()))
+        assert read == made, name
+    plain = dataclasses.replace(made, search=SearchConfig())
+    (tmp_path / "run.toml").write_text(to_toml(to_mapping(plain), "settings"))
+    assert from_toml(tmp_path / "run.toml", base=TrainConfig(search=SearchConfig())) == plain
+
+
+def test_settings_out_of_range_are_refused():
+    with pytest.raises(UsageError, match="learner: batch must be at least 2"):
+        tiny("learner.batch=1")
+    with pytest.raises(UsageError, match=r"gate.*always"):
+        tiny("export.gate=never")
+
+
+# Looking at runs, and beginning others with them
+
+
+def test_a_fork_begins_with_the_weights_of_the_other_run(tmp_path, capsys):
+    train(tmp_path / "run", SAID, tiny("most_steps=12", "rating.models=0"))
+    assert main(["fork", str(tmp_path / "run"), str(tmp_path / "new"), "--set", "learner.rate=0.01"]) == GOOD
+    assert "anabranch train tic_tac_toe --run" in capsys.readouterr().out
+    weights = []
+    for name in ("run", "new"):
+        with RunFolder.open(tmp_path / name) as run:
+            newest = run.newest_state()
+            assert newest is not None
+            weights.append({key: tensor.tolist() for key, tensor in safetensors.torch.load(newest[1]).items()})
+            assert run.config.learner.rate == (0.01 if name == "new" else 4e-3)
+    assert weights[0] == weights[1]
+    done = train(tmp_path / "new", SAID, minutes=0.0)
+    assert (done.step, done.games) == (0, 0)
+    assert main(["fork", str(tmp_path / "run"), str(tmp_path / "other"), "--set", "net.channels=8"]) == USAGE
+    assert main(["fork", str(tmp_path / "run"), str(tmp_path / "other"), "--model", "99"]) == USAGE
+
+
+def test_figures_and_the_page_of_a_run(tmp_path, capsys):
+    train(tmp_path / "run", SAID, tiny("most_steps=12"))
+    assert main(["stats", str(tmp_path / "run"), "--json"]) == GOOD
+    facts = json.loads(capsys.readouterr().out)
+    with RunFolder.open(tmp_path / "run") as run:
+        records = [record for row in run.ledger.rows["shards"] for record in run.games(row)]
+    assert facts["games"] == len(records)
+    assert facts["positions"] == sum(record.recorded for record in records)
+    assert facts["mean_returns"][0] == pytest.approx(sum(record.returns[0] for record in records) / len(records))
+    assert 0.0 < facts["entropy"] < 2.3
+    assert main(["stats", str(tmp_path / "run"), "--report", str(tmp_path / "page.html")]) == GOOD
+    page = (tmp_path / "page.html").read_text()
+    assert page.count("<svg") == 4
+    assert "http" not in page.replace("http://www.w3.org/2000/svg", "")
+    assert "model 2" in page
+
+
+def test_ratings_are_played_once_and_kept(tmp_path, capsys):
+    train(tmp_path / "run", SAID, tiny("most_steps=12", "rating.models=1"))
+    with RunFolder.open(tmp_path / "run") as run:
+        before = run.ledger.rows["ratings"]
+    assert main(["rate", str(tmp_path / "run"), "--models", "1", "--json"]) == GOOD
+    agents = {each["agent"] for each in json.loads(capsys.readouterr().out)["ratings"]}
+    assert agents == {"random", "search:simulations=8", "model 2"}
+    with RunFolder.open(tmp_path / "run") as run:
+        assert run.ledger.rows["ratings"] == before
+    assert main(["rate", str(tmp_path / "run"), "--models", "1", "--simulations", "4"]) == GOOD
+    with RunFolder.open(tmp_path / "run") as run:
+        assert len(run.ledger.rows["ratings"]) == 2 * len(before)  # others' figures are not mixed in

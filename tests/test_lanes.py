@@ -173,3 +173,21 @@ def test_a_lane_is_taken_until_its_root_arrives():
         with pytest.raises(UsageError, match="being searched"):
             many.run(roots[0], visits=10)
     many.run(roots[0], visits=60)
+
+
+def test_a_root_that_is_solved_has_arrived():
+    """With proofs a search may end before its goal: nobody waits for visits that will not come."""
+    config = ab.SearchConfig(proofs="on")
+    one, many = searcher(config), searcher(config)
+    state = GAME.start()
+    for move in (0, 4, 1, 3):  # x completes its row
+        state, _ = state.step(move)
+    alone = one.root(state, stream=0)
+    expected = told(one.run(alone, visits=10_000)[0])
+    root = many.root(state, stream=0)
+    with Lanes(many, [root], [10_000]) as lanes:
+        while not lanes.go_on():
+            pass
+    assert told(root.result_of(1, 0.0)) == expected
+    assert root.native.root_visits < 10_000
+    assert root.result.proven

@@ -150,11 +150,11 @@ class Drive {
     goals_[place] = goal;
   }
 
-  // The places whose roots have nothing more to do: over, or at their goal, and nothing in flight.
+  // The places whose roots have nothing more to do: over, solved, or at their goal, and nothing in flight.
   std::vector<std::size_t> resting() const {
     std::vector<std::size_t> places;
     for (std::size_t i = 0; i < roots_.size(); ++i)
-      if (!roots_[i]->in_flight() && (roots_[i]->over() || (roots_[i]->root_ready() && roots_[i]->root_visits() >= goals_[i]))) places.push_back(i);
+      if (!roots_[i]->in_flight() && (roots_[i]->over() || (roots_[i]->root_ready() && (roots_[i]->solved() || roots_[i]->root_visits() >= goals_[i])))) places.push_back(i);
     return places;
   }
 

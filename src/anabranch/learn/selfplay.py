@@ -202,6 +202,7 @@ class Worker:
             value=tuple(result.value.tolist()),
             visits=int(root.native.root_visits),
             full=full,
+            proven=result.proven,
             model=self.version,
         )
         self.decisions += 1

@@ -14,7 +14,7 @@ from anabranch.game.state import State
 from anabranch.search.engine.failure import reported
 from anabranch.search.results.proof import EdgeProof, Proof, played_policy
 from anabranch.search.results.result import Result
-from anabranch.search.results.views import EdgeView, NodeView
+from anabranch.search.results.views import EdgeView, NodeView, paid
 
 if TYPE_CHECKING:
     from anabranch.draw.picture import Picture
@@ -91,7 +91,7 @@ class Graph:
                 np.array(row[3]),
                 row[2],
                 row[4],
-                np.array(row[5]),
+                paid(row[5]),
             )
             for row in self._edges(number)
         ]

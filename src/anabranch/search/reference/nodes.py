@@ -15,7 +15,7 @@ from anabranch.errors import GameError, UsageError
 from anabranch.game.game import Game
 from anabranch.game.state import State
 from anabranch.game.words import CHANCE, OVER, acting
-from anabranch.search.results.views import Action, EdgeView, NodeView
+from anabranch.search.results.views import Action, EdgeView, NodeView, paid
 
 if TYPE_CHECKING:
     from anabranch.draw.picture import Picture
@@ -272,7 +272,7 @@ class ReferenceGraph:
                 np.array([edge.value(player) for player in players]),
                 None if edge.child is None else self._numbers[edge.child],
                 edge.chance,
-                np.array(edge.reward),
+                paid(edge.reward),
             )
             for edge in node.edges.values()
         ]

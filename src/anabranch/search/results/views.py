@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -22,7 +23,16 @@ class EdgeView:
     value: npt.NDArray[np.float64]
     child: int | None  # None where the edge is frozen
     probability: float  # of an outcome; 1 elsewhere
-    reward: npt.NDArray[np.float64]  # what it pays every player
+    reward: tuple[float, ...]  # what it pays every player
+
+
+def paid(reward: Iterable[float]) -> tuple[float, ...]:
+    """Return what an edge pays; where that is nothing, one tuple for all edges: results are sent with hundreds."""
+    given = tuple(reward)
+    return given if any(given) else _NOTHING.setdefault(len(given), given)
+
+
+_NOTHING: dict[int, tuple[float, ...]] = {}
 
 
 @dataclass(frozen=True)

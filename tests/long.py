@@ -25,6 +25,7 @@ LONG = [
     "tests/golden/test_open_spiel*.py::*",
     "tests/test_go.py::test_random_play_equals*",
     # Deep or many.
+    "tests/test_oracle.py::test_published_optima",
     "tests/test_exact.py::test_games_a_hundred_thousand_steps_deep",
     "tests/test_exact.py::test_solver_equals_recursion*",
     "tests/test_exact.py::test_renaming_choices_renames_best_play*",

@@ -157,6 +157,18 @@ def keep_code(path: Path, version: int) -> None:
             object_cache.write(path.stem, unit)
 
 
+def keep_values(path: Path, version: int) -> None:
+    import numpy as np
+
+    from anabranch.search.exact import kept_values
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("ANABRANCH_CACHE", str(path.parent))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", RuntimeWarning)
+            kept_values.write(path.stem, np.arange(100.0) + version)
+
+
 def probe(path: Path, version: int) -> None:
     """The doctor's look at the cache writes a file and takes it away again: what is wrong is a finding."""
     from anabranch.search.diagnosis import health
@@ -204,6 +216,7 @@ WRITERS = {
     "compiled code": Writer(("game/native/cache.py",), ".object", keep_code, silent=True),
     "a fixed set": Writer(("play/fixed_set.py",), ".json", fixed_positions),
     "the page of a run": Writer(("learn/report.py",), ".html", write_page),
+    "solved values": Writer(("search/exact/kept_values.py",), ".values", keep_values, silent=True),
     "a match": Writer(("play/journal.py",), ".jsonl", journal, lines, grows=True),
     "a match that was interrupted": Writer(("play/journal.py",), ".jsonl", journal_of_interrupted, lines, grows=True),
 }

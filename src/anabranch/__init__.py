@@ -79,6 +79,7 @@ if TYPE_CHECKING:
     from anabranch.play.match_result import Match as Match
     from anabranch.play.open_spiel import OpenSpielAgent as OpenSpielAgent
     from anabranch.play.open_spiel_bot import SearchBot as SearchBot
+    from anabranch.play.oracle_agent import OracleAgent as OracleAgent
     from anabranch.play.random_agent import RandomAgent as RandomAgent
     from anabranch.play.regret import Regret as Regret
     from anabranch.play.regret import regret as regret
@@ -88,6 +89,9 @@ if TYPE_CHECKING:
     from anabranch.search.engine.root import Root as Root
     from anabranch.search.engine.searcher import Searcher as Searcher
     from anabranch.search.engine.searcher import search as search
+    from anabranch.search.exact.oracle import Oracle as Oracle
+    from anabranch.search.exact.oracle import oracle as oracle
+    from anabranch.search.exact.oracle_evaluator import OracleValue as OracleValue
     from anabranch.search.exact.solve import Solution as Solution
     from anabranch.search.exact.solve import solve as solve
     from anabranch.search.maths import policies as policies
@@ -137,6 +141,7 @@ _HOME = {
     "Match": "play.match_result",
     "match": "play.match",
     "OpenSpielAgent": "play.open_spiel",
+    "OracleAgent": "play.oracle_agent",
     "RandomAgent": "play.random_agent",
     "Regret": "play.regret",
     "regret": "play.regret",
@@ -197,6 +202,8 @@ _HOME = {
     "PerftRow": "game.perft",
     "Picture": "draw.picture",
     "Random": "game.random",
+    "Oracle": "search.exact.oracle",
+    "OracleValue": "search.exact.oracle_evaluator",
     "Solution": "search.exact.solve",
     "State": "game.state",
     "Symmetry": "game.symmetry",
@@ -207,6 +214,7 @@ _HOME = {
     "check": "game.check",
     "copy": "game.record",
     "describe": "game.describe",
+    "oracle": "search.exact.oracle",
     "perft": "game.perft",
     "player": "game.words",
     "record": "game.record",

@@ -28,6 +28,7 @@ COMMANDS = {
     "stats": "Say what a training run has done: games, losses, best moves and ratings over time.",
     "fork": "Begin a training run with a model of another one, and other settings if wanted.",
     "exploit": "Say how much an agent leaves to be gained: exactly, or at least.",
+    "oracle": "Solve a game exactly, or ask what a position and its choices are worth.",
     "check": "Play a game at random and say which laws its rules break.",
     "new": "Write the file of a small complete game to start from.",
     "perft": "Count lines of play and distinct states by depth.",

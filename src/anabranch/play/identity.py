@@ -18,6 +18,7 @@ from anabranch.evaluate.sources import DoubtError
 from anabranch.play.agent import Agent, name_of
 from anabranch.play.human_agent import HumanAgent
 from anabranch.play.open_spiel import OpenSpielAgent
+from anabranch.play.oracle_agent import OracleAgent
 from anabranch.play.random_agent import RandomAgent
 from anabranch.play.scripted_agent import ScriptedAgent
 from anabranch.play.search_agent import SearchAgent
@@ -31,6 +32,7 @@ _TOLD: dict[type, tuple[str, ...]] = {
     HumanAgent: ("hint", "reading", "writing", "can_undo", "waiting"),
     ScriptedAgent: ("label",),
     OpenSpielAgent: ("_name", "_twins"),
+    OracleAgent: ("oracle", "goal"),
     RandomAgent: (),
 }
 PROMISE = "same_agents=True, or --same-agents"
@@ -44,7 +46,7 @@ def agent_identity(agent: Any) -> Identity:
         return Identity(f"{origin(agent)}:identity={said}")
     if isinstance(agent, SearchAgent) and kind is SearchAgent:
         return Identity(agent.name, identity(agent.evaluator).doubt if UNKNOWN in agent.name else "")
-    if kind in (RandomAgent, HumanAgent):
+    if kind in (RandomAgent, HumanAgent, OracleAgent):
         return Identity(name_of(agent))
     if isinstance(agent, ScriptedAgent) and kind is ScriptedAgent:
         found = code_identity(agent.function, known=_known)

@@ -24,6 +24,7 @@ Maker = Callable[[str], Any]
 _KINDS: dict[str, str | Maker] = {
     "human": "names:make_human",
     "open_spiel": "open_spiel:make_open_spiel",
+    "oracle": "oracle_agent:make_oracle",
     "random": "names:make_random",
     "search": "search_names:make_search",
 }

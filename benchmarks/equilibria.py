@@ -38,7 +38,7 @@ SELECTORS: dict[str, SimultaneousSelector] = {
     "Exp3": ab.Exp3(),
     **{f"PUCT {weights}": ab.Puct(weights=weights, ties="first") for weights in ("D", "A", "B", "C")},
     **{f"PUCT {weights}, random ties": ab.Puct(weights=weights, ties="random") for weights in ("D", "A", "B", "C")},
-    "UCB1": ab.Ucb1(),
+    "UCB1": ab.Ucb1(ties="first"),
     "UCB1, random ties": ab.Ucb1(ties="random"),
 }
 IN_GAMES = ("regret matching+", "matrix", "Exp3", "PUCT D", "PUCT C", "UCB1")

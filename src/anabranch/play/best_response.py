@@ -18,10 +18,10 @@ from anabranch.play.against import Against, InnerEvaluator, against
 from anabranch.play.interval import interval
 from anabranch.play.search_agent import sampled
 from anabranch.play.seeds import Purpose, seed_for
-from anabranch.play.strategies import Strategy, as_strategy, checked_policy
+from anabranch.play.strategies import Strategy, as_strategy, checked_policy, checked_view
 from anabranch.search.engine.searcher import Searcher
 from anabranch.search.exact.response import View
-from anabranch.search.settings.arguments import checked_config, checked_state
+from anabranch.search.settings.arguments import check_whole, checked_config, checked_state
 from anabranch.search.settings.config import SearchConfig
 
 
@@ -105,14 +105,11 @@ def best_response(
     """
     state = start.start() if isinstance(start, Game) else checked_state(start)
     game = state.game
-    if not isinstance(seat, int) or seat not in range(game.players):
+    if not isinstance(seat, int) or isinstance(seat, bool) or seat not in range(game.players):
         raise UsageError(f"there is no seat {seat!r}; {game.name} has seats 0 to {game.players - 1}")
-    for name, number in (("simulations", simulations), ("games", games)):
-        if not isinstance(number, int) or isinstance(number, bool) or number < 1:
-            raise UsageError(f"{name} must be a whole number, at least 1, found {number!r}")
-    view = view or ("difference" if game.players == 2 else "own")
-    if view == "difference" and game.players != 2:
-        raise UsageError(f"the view 'difference' is for two players, {game.name} has {game.players}; use view='own'")
+    for name, number, least in (("simulations", simulations, 1), ("games", games, 1), ("seed", seed, None)):
+        check_whole(name, number, least)
+    view = checked_view(view, game)
     known = _remembering(as_strategy(strategy, game, seed=seed))
     faced = against(state, known, seat, view)
     inner = InnerEvaluator(as_evaluator(Rollout() if evaluator is None else evaluator))

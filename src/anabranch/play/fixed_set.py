@@ -23,10 +23,10 @@ from anabranch.game.random import Random, below
 from anabranch.game.state import State
 from anabranch.play.agent import Move, Turn, ask, check_agents
 from anabranch.play.identity import agent_identity
-from anabranch.play.match import check_whole
 from anabranch.play.names import as_agent
 from anabranch.play.opening import opened
 from anabranch.play.seeds import Purpose, seed_for
+from anabranch.search.settings.arguments import check_whole
 
 KIND, FORMAT = "anabranch set", 1
 LARGEST = 2**28  # bytes of a file

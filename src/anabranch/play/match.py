@@ -26,6 +26,7 @@ from anabranch.play.played import PlayedGame
 from anabranch.play.record import GameRecord, rotations
 from anabranch.play.seeds import Purpose, seed_for
 from anabranch.search.engine.saved import identity
+from anabranch.search.settings.arguments import check_whole
 
 NEWS = 4.0  # seconds an agent may choose before moves are played and told, if it can be asked for fewer games at once
 FIRST_SLICE = max(2, os.cpu_count() or 1)  # games an agent is asked for at once at first, and at least: one per thread
@@ -386,13 +387,3 @@ class _Table:
     def ended(self, longest: int) -> bool:
         """Whether nothing more is played here."""
         return self.played.state.over or len(self.played.moves) >= longest
-
-
-def check_whole(name: str, value: Any, least: int | None) -> None:
-    """Refuse what is no whole number, or too small a one."""
-    if not isinstance(value, int) or isinstance(value, bool) or (least is not None and value < least):
-        raise UsageError(
-            f"{name} must be a whole number"
-            + (f", at least {least}" if least is not None else "")
-            + f", found {value!r}"
-        )

@@ -18,6 +18,7 @@ from anabranch.play.agent import Turn, check_agents, name_of
 from anabranch.play.graph_strategy import GraphStrategy, holds_graph
 from anabranch.play.names import agent_by_name
 from anabranch.play.search_agent import SearchAgent
+from anabranch.search.exact.response import View
 from anabranch.search.exact.solve import Solution
 from anabranch.search.maths.policies import tempered
 from anabranch.search.results.move_rules import move_policy
@@ -55,6 +56,16 @@ def as_strategy(given: Any, game: Game, *, seed: int = 0) -> Strategy:
     if callable(given):
         return lambda states: [given(state) for state in states]
     raise UsageError(f"{WANTED}; found {shown(given)}")
+
+
+def checked_view(view: Any, game: Game) -> View:
+    """Return what players maximise; None is the difference for two, their own returns for more."""
+    if view not in (None, "difference", "own"):
+        raise UsageError(f"view is 'difference' or 'own', found {view!r}")
+    if view == "difference" and game.players != 2:
+        raise UsageError(f"the view 'difference' is for two players, {game.name} has {game.players}; use view='own'")
+    chosen: View = view or ("difference" if game.players == 2 else "own")
+    return chosen
 
 
 def checked_policy(policy: Any, state: State, seat: int, choices: Sequence[int]) -> Floats:

@@ -92,6 +92,13 @@ def check_time(config: SearchConfig, seconds: Any) -> None:
         )
 
 
+def check_whole(name: str, value: Any, least: int | None = None) -> None:
+    """Refuse what is no whole number, or less than the least."""
+    if not isinstance(value, int) or isinstance(value, bool) or (least is not None and value < least):
+        limit = "" if least is None else f", at least {least}"
+        raise UsageError(f"{name} must be a whole number{limit}, found {value!r}")
+
+
 def checked_keep(given: Any) -> None:
     """Refuse what is not a way to keep what was found."""
     if given not in get_args(Keep):

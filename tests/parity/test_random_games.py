@@ -49,7 +49,7 @@ def test_what_was_rare_is_drawn_often():
         game, _, config, _ = drawn_case(seed)
         nodes = game.table["nodes"]
         rolled = [
-            len(node["outcomes"]) <= config.chance.exact_up_to and nodes[child]["kind"] == "chance"
+            len(node["outcomes"]) <= config.chance.enumerated and nodes[child]["kind"] == "chance"
             for node in nodes.values()
             for _, child, _ in node.get("outcomes", [])
         ]

@@ -60,7 +60,7 @@ def native_config(config: SearchConfig, game: Game, hash_bits: int = 64) -> Any:
     made.set_chance(
         sampled=chance.draw != "spread",
         in_transition=chance.draw == "in_transition",
-        exact_up_to=min(chance.exact_up_to, NO_LIMIT),
+        exact_up_to=min(chance.enumerated, NO_LIMIT),
         draws=min(chance.draws, 2**32 - 1),
         widen=chance.widen or 0.0,
         power=chance.widen_power,

@@ -243,7 +243,7 @@ class Walker:
 
     def _opens_at_once(self, node: Node) -> bool:
         """Whether the first visit makes several children as one batch: all outcomes, or m draws."""
-        node.exact = 0 < len(node.outcomes) <= self.config.chance.exact_up_to
+        node.exact = 0 < len(node.outcomes) <= self.config.chance.enumerated
         return node.exact or self.config.chance.draws > 1
 
     def _open(self, node: Node, above: set[Node], repeated: list[Edge]) -> tuple[list[Edge], list[Node]]:

@@ -280,7 +280,11 @@ class Chance:
         Literal["spread", "sampled", "in_transition"],
         "evenly spread draws, independent ones, or such inside the transition, where no lines share what they saw",
     ] = "spread"
-    exact_up_to: Annotated[int, "chance states with at most so many outcomes are enumerated"] = 0
+    exact_up_to: Annotated[
+        int | None,
+        "chance states with at most so many outcomes are enumerated; None: 21 where the evaluator gives no priors and "
+        "neither draws nor widening are set, else 0",
+    ] = None
     draws: Annotated[int, "how many draws the first visit makes as one batch"] = 1
     widen: Annotated[float | None, "c of the outcomes that may have children, ⌈c·N^α⌉; None: all"] = None
     widen_power: Annotated[float, "α of the outcomes that may have children"] = 0.5
@@ -289,7 +293,7 @@ class Chance:
 
     def __post_init__(self) -> None:
         _check_fields(self)
-        _require(self.exact_up_to >= 0, "exact_up_to", self.exact_up_to, "at least 0")
+        _require(self.exact_up_to is None or self.exact_up_to >= 0, "exact_up_to", self.exact_up_to, "at least 0")
         _require(1 <= self.draws <= MOST_DRAWS, "draws", self.draws, f"at least 1 and at most {MOST_DRAWS:,}")
         _require(self.widen is None or self.widen > 0, "widen", self.widen, "positive")
         _require(0.0 <= self.widen_power <= 1.0, "widen_power", self.widen_power, "in [0, 1]")
@@ -302,6 +306,11 @@ class Chance:
                     f"{name} is about chance nodes, and draw='in_transition' has none; leave out one of the two, "
                     f"found {name}={given!r}"
                 )
+
+    @property
+    def enumerated(self) -> int:
+        """`exact_up_to`; where no search has settled it, that of evaluators with priors."""
+        return 0 if self.exact_up_to is None else self.exact_up_to
 
     def limit(self, visits: int) -> int | None:
         """Return how many outcomes may have children at the given number of draws: K(N) = min(cap, ⌈c·N^α⌉)."""
@@ -392,7 +401,7 @@ class SearchConfig:
     backup: Annotated[
         Backup,
         "what a state where one player chooses is worth: the mean of its visits, or its best choice; auto: best where "
-        "the game's cycles are bootstrap, else mean",
+        "the game's cycles are bootstrap, and where one player plays against dice without priors, else mean",
     ] = "auto"
     refresh: Annotated[
         Refresh,

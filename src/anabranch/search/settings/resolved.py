@@ -11,9 +11,20 @@ from typing import Any, TypeVar
 from anabranch.evaluate.batch import has_priors
 from anabranch.evaluate.native import Uniform
 from anabranch.game.game import Game
-from anabranch.search.settings.config import NOISY, SURE, FirstPlay, Puct, Scale, SearchConfig, Ucb1
+from anabranch.search.settings.config import (
+    NOISY,
+    SURE,
+    Backup,
+    Chance,
+    FirstPlay,
+    Puct,
+    Scale,
+    SearchConfig,
+    Ucb1,
+)
 
 Part = TypeVar("Part")
+FEW_OUTCOMES = 21  # two dice
 
 
 def resolved(config: SearchConfig, game: Game, evaluator: Any) -> SearchConfig:
@@ -22,7 +33,8 @@ def resolved(config: SearchConfig, game: Game, evaluator: Any) -> SearchConfig:
         config,
         selector=_selector(config.selector, game, evaluator),
         simultaneous=_selector(config.simultaneous, game, evaluator),
-        backup=_by_cycles(config.backup, game, "best", "mean"),
+        chance=_chance(config.chance, evaluator),
+        backup=_backup(config.backup, game, evaluator),
         refresh=_by_cycles(config.refresh, game, "sweep", "path"),
         proofs="on" if config.proofs == "auto" else config.proofs,
     )
@@ -39,6 +51,23 @@ def _selector(selector: Part, game: Game, evaluator: Any) -> Part:
         sure = has_priors(evaluator) or isinstance(evaluator, Uniform)  # which adds no noise to explore against
         selector = replace(selector, c_init=SURE if sure else NOISY)
     return selector
+
+
+def _chance(chance: Chance, evaluator: Any) -> Chance:
+    """Return how dice are rolled: few outcomes are enumerated where evaluations are cheap (docs/options.md, "Dice")."""
+    if chance.exact_up_to is not None:
+        return chance
+    limited = chance.draws > 1 or chance.widen is not None or chance.widen_cap is not None
+    enumerates = chance.draw != "in_transition" and not limited and not has_priors(evaluator)
+    return replace(chance, exact_up_to=FEW_OUTCOMES if enumerates else 0)
+
+
+def _backup(given: Backup, game: Game, evaluator: Any) -> Backup:
+    """Return what `auto` means: with dice and nobody else, what was only tried should not count (docs/options.md)."""
+    rolls = game.has("chance") or game.has("draw")
+    if given == "auto" and game.players == 1 and rolls and not has_priors(evaluator):
+        return "best"
+    return _by_cycles(given, game, "best", "mean")
 
 
 def _by_cycles(given: Part, game: Game, looping: Part, other: Part) -> Part:

@@ -405,6 +405,16 @@ class WinnersGetTheirLead(Duel):
             rewards[0], rewards[1] = state.lead, -state.lead
 
 
+@lie("zero sum", 4, seen="zero_sum")
+class TheWinnerTakesALittleMore(Duel):
+    zero_sum = True
+
+    def step(self, state: Any, actions: Any, rewards: Any) -> None:
+        super().step(state, actions, rewards)
+        if rewards[0] > 0:
+            rewards[0] -= 0.25
+
+
 @lie("bounds", 4, seen="bounds gives")
 class BoundsAreTooTight(Duel):
     def bounds(self, state: Any, low: Any, high: Any) -> None:

@@ -19,6 +19,7 @@ LONG = [
     # More random games than the first hundred, and second instances of built-in ones.
     "tests/parity/test_random_games.py::test_random_games[[]range([1-9][0-9][0-9], *",
     "tests/parity/test_moments.py::test_random_games[[]*",
+    "tests/laws/test_proofs.py::test_what_is_certain_is_true[[]range([1-9]*",
     "tests/parity/test_engine_equals_reference.py::test_built_in_games[[]*-go*",
     "tests/parity/test_engine_equals_reference.py::test_built_in_games[[]* []]",
     "tests/parity/test_engine_equals_reference.py::test_states_kept_as_differences*",

@@ -25,6 +25,8 @@ inline constexpr std::uint16_t kMet = 256;        // met by the walk over ancest
 inline constexpr std::uint16_t kChanged = 512;    // its Q changed in that walk
 inline constexpr std::uint16_t kTight = 1024;     // more is certain of it than at first (proof.hpp)
 inline constexpr std::uint16_t kProven = 2048;    // its exact value is known
+inline constexpr std::uint16_t kSkips = 4096;     // some of its edges carry kSkip
+inline constexpr std::uint16_t kProofs = kTight | kProven | kSkips;
 // Flags of edges, in the three highest bits of `Edge::bits`.
 inline constexpr std::uint32_t kSkip = 1u << 29;    // nothing to learn behind it: the child is proven, or another choice certainly better
 inline constexpr std::uint32_t kShared = 1u << 30;  // the child has another parent: q(e) may be stale

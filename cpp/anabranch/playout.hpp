@@ -85,7 +85,8 @@ class Playout {
     const Visit visit = path.visits.back();
     const bool nested = path.visits.size() > 1;
     if (nested || marking_ || propagation.follows()) [[unlikely]] back_watched<P>(visit, nested);
-    else back_up<P, false>(visit, false);
+    else if (proves_) back_up<P, false, true>(visit, false);
+    else back_up<P, false, false>(visit, false);
     path.end_visit();
     if (propagation.follows()) [[unlikely]] propagation.follow(nested, root_visits());
   }
@@ -172,15 +173,15 @@ class Playout {
 
   // For a path alone, `select` has just read a decision's shared children, and in a graded graph nothing since then has
   // changed any of them but the one walked to: what changed lies deeper. Only a second edge to that one is left to read.
-  // `Watched`: it is in flight, or inside another visit, or more than the path is refreshed.
-  template <std::size_t P, bool Watched>
+  // `Watched`: it is in flight, or inside another visit, or more than the path is refreshed. `Proves`: what is certain is kept.
+  template <std::size_t P, bool Watched, bool Proves>
   [[gnu::always_inline]] void back_up(const Visit& visit, bool nested) {
     Graph& g = c.graph;
     const bool read = !Watched && g.graded && plain_;
     bool learnt = false;  // whether more is certain of the node below
     if (visit.ends_at != kNone) [[unlikely]] {
       if (Watched && nested) read_children(g, g.nodes[visit.ends_at], c.config);  // as below
-      learnt = proves_ && propagation.proofs.reconsider(visit.ends_at);
+      learnt = Proves && propagation.proofs.reconsider(visit.ends_at);
       propagation.refresh(visit.ends_at);
     }
     if constexpr (Watched)
@@ -205,10 +206,10 @@ class Playout {
       ++node.visits;
       node.clear(kOnPath);
       if (learns_ && node.acting > 1) [[unlikely]] learn<P>(step, read);
-      if (proves_) learnt = (learnt || propagation.proofs.teaches(step.node, node, step.place)) && propagation.proofs.reconsider(step.node);
+      if constexpr (Proves) learnt = (learnt || propagation.proofs.teaches(step.node, node, step.place)) && propagation.proofs.reconsider(step.node);
       if (read && node.kind == Kind::decision && !node.is(kTwinEdges)) [[likely]] {
         selectors.value<P>(g, node);
-        if (node.is(kTight)) [[unlikely]] clip_tight(g, c.config, step.node);
+        if (Proves && node.is(kTight)) [[unlikely]] clip_tight(g, c.config, step.node);
       } else {
         propagation.refresh<P>(step.node);
       }
@@ -233,18 +234,18 @@ class Playout {
   __attribute__((noinline)) void back_watched(const Visit& visit, bool nested) {
     expect_back();
     if (nested) remember(visit);
-    back_up<P, true>(visit, nested);
+    if (proves_) back_up<P, true, true>(visit, nested);
+    else back_up<P, true, false>(visit, nested);
   }
 
   // Whether the walk goes on at a child.
   template <std::size_t P>
   [[gnu::always_inline]] bool goes_on(NodeId at, std::uint32_t place, NodeId child) {
     const Node& node = c.graph.node<P>(child);
-    if (node.is(kOnPath)) [[unlikely]] {
-      repeat(at, place);
-      return c.config.cycles == Cycles::bootstrap && child != 0 && path.visits.size() == 1 && path.steps.size() < kLoops;
+    if (node.is(kOnPath | kProven)) [[unlikely]] {
+      if (node.is(kOnPath)) return repeat(at, place) && child != 0 && path.visits.size() == 1 && path.steps.size() < kLoops;
+      if (node.visits > 0) return false;
     }
-    if (node.is(kProven) && node.visits > 0) return false;
     if (c.config.stop && stops(at, place, child)) {
       path.visits.back().ends_at = child;
       return false;
@@ -263,14 +264,15 @@ class Playout {
            (c.config.leak == 0.0 || c.draws.uniform(Purpose::leak, 0, g.key[at], node.visits + g.in_flight(at)) >= c.config.leak);
   }
 
-  // An edge that leads back into the path.
-  void repeat(NodeId at, std::uint32_t place) {
+  // An edge that leads back into the path: whether it may go round.
+  bool repeat(NodeId at, std::uint32_t place) {
     if (c.config.cycles == Cycles::refused) {
       Failure failure;
       failure.cause = Failure::Cause::cycle;
       throw failure;
     }
     if (c.config.cycles == Cycles::valued) path.repeated.push({at, place});
+    return c.config.cycles == Cycles::bootstrap;
   }
 
   // Choose at a decision node: the place of the edge taken, which may be new; kNone if there is no room for a new one.

@@ -194,8 +194,10 @@ class Reconsider {
       row[p] = now.low;
       row[kept_ + p] = now.high;
     }
+    node.clear(kTight | kSkips);
     if (tight) node.set(kTight);
-    else node.clear(kTight);
+    for (const EdgeId e : EdgeIds(node))
+      if (g_.edges[e].is(kSkip)) node.set(kSkips);
     if (is_proven(g_, config_, id)) {
       node.set(kProven | kTight);
       row[2 * kept_] = distance(id, node);

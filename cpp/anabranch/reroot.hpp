@@ -57,7 +57,7 @@ class Reroot {
     Node made = old;
     made.edges = made.edge_count = made.level = 0;
     made.size_class = 0;
-    made.flags = old.flags & (kExact | kTight | kProven);
+    made.flags = old.flags & (kExact | kProofs);
     made.rows = kNone;
     const NodeId now = to_.add(made, from_.key[id]);
     std::copy_n(from_.mean(id), 2 * from_.players, to_.mean(now));

@@ -273,7 +273,10 @@ class Restore {
     require(child == kNone || !frozen || g_.nodes[id].kind == Kind::chance, "a frozen decision has a child");
     require(!skipped || (g_.proof.kept() && child != kNone && !frozen), "an edge is skipped without a proof");
     if (frozen) g_.edges[e].bits |= kFrozen;
-    if (skipped) g_.edges[e].bits |= kSkip;
+    if (skipped) {
+      g_.edges[e].bits |= kSkip;
+      g_.nodes[id].set(kSkips);
+    }
     g_.edges[e].visits = s_.edge_visits[from];
     std::copy_n(&s_.edge_values[from * players], players, g_.value(e));
     g_.each_edge_column([&](auto& column) { fill_rows(column, e, from, 1); });

@@ -80,8 +80,8 @@ class Undo {
         if (edge.child != kNone && g.nodes[edge.child].is(kManyParents)) edge.bits |= kShared;
       }
       node.visits = before->visits;
-      node.clear(kTight | kProven);
-      node.set(before->flags & (kTight | kProven));
+      node.clear(kProofs);
+      node.set(before->flags & kProofs);
       if (!g.passing.kept()) continue;
       g.passing[before->node] = 0;  // whatever was in flight is not any more
       for (const EdgeId e : EdgeIds(node)) g.marks[e] = 0;

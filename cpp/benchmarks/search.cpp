@@ -1,8 +1,9 @@
 // The engine without Python, to be timed or run under callgrind: search_benchmark uniform|rollout|simultaneous|learning
-// SIMULATIONS REPEATS. The first two play connect four, the others a simple PyRat: by PUCT, and by regret matching+.
+// SIMULATIONS REPEATS [proofs]. The first two play connect four, the others a simple PyRat: by PUCT, and by regret matching+.
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <limits>
 #include <string>
 
 #include "../tests/games.hpp"
@@ -11,8 +12,8 @@
 using namespace anabranch;
 
 int main(int count, char** words) {
-  if (count != 4) {
-    std::fprintf(stderr, "usage: %s uniform|rollout|simultaneous|learning SIMULATIONS REPEATS\n", words[0]);
+  if (count != 4 && count != 5) {
+    std::fprintf(stderr, "usage: %s uniform|rollout|simultaneous|learning SIMULATIONS REPEATS [proofs]\n", words[0]);
     return 2;
   }
   NativeEvaluator evaluator;
@@ -29,6 +30,14 @@ int main(int count, char** words) {
   config.simultaneous.prepare();
   if (learning) config.simultaneous.rule = Rule::regret_matching;
   if (simultaneous) config.simultaneous.scale = Scale::node;  // the default of games that pay on the way
+  if (count == 5) {
+    config.proofs = Proofs::opposed;
+    config.proof_width = 1e-12;
+    if (simultaneous) {  // nothing is known at first of what is paid on the way
+      config.proof_low = -std::numeric_limits<double>::infinity();
+      config.proof_high = std::numeric_limits<double>::infinity();
+    }
+  }
   const auto began = Clock::now();
   for (std::uint64_t i = 0; i < repeats; ++i) {
     Search search(rules, config, evaluator, i, start);

@@ -6,6 +6,7 @@ from collections import Counter
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import pytest
 from tests.parity.draw import AVERAGING, CHANCES, TRANSPOSITIONS, dice_of, one_of
 from tests.tables import OVER, chance, decision, table
@@ -60,9 +61,16 @@ def mixed_case(seed: int) -> tuple[Any, ab.SearchConfig]:
         discount = 0.9
     kind = Bounded if not loops and dice.random() < 0.3 else RandomGame
     game = kind(
-        **{"seed": seed, "players": players, "layers": 4, "width": 3, "zero_sum": zero_sum, "loops": loops},
-        **{"simultaneous": 0.4 if zero_sum else 0.0, "chance": one_of([0.2, 0.4], dice)},
-        **{"rewards_along": along, "discount": discount},
+        seed=seed,
+        players=players,
+        layers=4,
+        width=3,
+        zero_sum=zero_sum,
+        loops=loops,
+        simultaneous=0.4 if zero_sum else 0.0,
+        chance=one_of([0.2, 0.4], dice),
+        rewards_along=along,
+        discount=discount,
     )
     config = ab.SearchConfig(
         proofs="on",
@@ -77,7 +85,7 @@ def mixed_case(seed: int) -> tuple[Any, ab.SearchConfig]:
     return game, config
 
 
-def intervals_of(graph: Any) -> np.ndarray:
+def intervals_of(graph: Any) -> npt.NDArray[np.float64]:
     """Return what is certain of every node [nodes, P, 2]."""
     return np.array([graph.node(number).interval for number in range(len(graph))])
 
@@ -87,11 +95,8 @@ def check_nodes(graph: Any, solution: ab.Solution, counts: Counter[str]) -> None
     for number in range(len(graph)):
         node = graph.node(number)
         exact, interval = solution.value_of(node.state), node.interval
-        assert (interval[:, 0] <= exact + CLOSE).all() and (exact <= interval[:, 1] + CLOSE).all(), (
-            number,
-            interval,
-            exact,
-        )
+        assert (interval[:, 0] <= exact + CLOSE).all(), (number, interval, exact)
+        assert (exact <= interval[:, 1] + CLOSE).all(), (number, interval, exact)
         counts["nodes"] += 1
         if node.proven:
             counts["proven"] += node.kind != "over"
@@ -102,6 +107,7 @@ def check_nodes(graph: Any, solution: ab.Solution, counts: Counter[str]) -> None
 def loss_of(result: ab.Result, solution: ab.Solution) -> float:
     """Return what the players who act could have gained by other policies than those of a result, at most."""
     state = result.state
+    assert isinstance(state.turn, tuple)
     if len(state.turn) == 1:
         (seat,) = state.turn
         worth = solution.action_values_of(state)[seat]
@@ -145,7 +151,8 @@ def test_what_is_certain_is_true(chunk):
         except AssertionError as error:
             error.add_note(f"seed {seed}: {game}, {config}")
             raise
-    assert counts["roots"] > 0.3 * len(chunk) and counts["proven"] > 0.2 * counts["nodes"], counts
+    assert counts["roots"] > 0.3 * len(chunk), counts
+    assert counts["proven"] > 0.2 * counts["nodes"], counts
 
 
 # The same laws notice when a rule is broken.
@@ -211,33 +218,39 @@ def test_cells_nobody_visited_must_count(monkeypatch):
 # Repetitions that are worth a number
 
 
-def worth_of(game: Any, name: str, above: frozenset[str]) -> np.ndarray:
+def worth_of(game: Any, name: str, above: frozenset[str]) -> npt.NDArray[np.float64]:
     """Return the exact value of a state reached through others, where coming back to one of them ends the game."""
     node = game.table["nodes"][name]
     if node["kind"] == "over":
         return np.zeros(game.players)
     above = above | {name}
 
-    def behind(child: str, rewards: Any, discount: float) -> np.ndarray:
+    def behind(child: str, rewards: Any, discount: float) -> npt.NDArray[np.float64]:
         beyond = np.full(game.players, game.cycles) if child in above else worth_of(game, child, above)
-        return np.float32(rewards).astype(float) + discount * beyond
+        return np.array(rewards, np.float32).astype(np.float64) + discount * np.array(beyond)
 
     if node["kind"] == "chance":
-        return sum(p * behind(child, rewards, 1.0) for p, child, rewards in node["outcomes"])
+        return np.array([p * behind(child, rewards, 1.0) for p, child, rewards in node["outcomes"]]).sum(axis=0)
     (mover,) = node["acting"]
-    return max((behind(c, r, game.discount) for _, c, r in node["edges"]), key=lambda value: value[mover])
+    found = [behind(child, rewards, game.discount) for _, child, rewards in node["edges"]]
+    best: npt.NDArray[np.float64] = found[int(np.argmax([value[mover] for value in found]))]
+    return best
 
 
 def looping_cases(seeds=150):
     for seed in range(seeds):
         players = 1 + seed % 2
         game = RandomGame(
-            **{"seed": seed, "players": players, "layers": 3, "width": 2, "choices": 2, "loops": 0.4, "chance": 0.3},
-            **{
-                "zero_sum": players == 2,
-                "discount": 0.9,
-                "cycles": 0.0 if players == 2 else (-0.5, 0.0, 0.75)[seed % 3],
-            },
+            seed=seed,
+            players=players,
+            layers=3,
+            width=2,
+            choices=2,
+            loops=0.4,
+            chance=0.3,
+            zero_sum=players == 2,
+            discount=0.9,
+            cycles=0.0 if players == 2 else (-0.5, 0.0, 0.75)[seed % 3],
         )
         if game.cycles is not None:
             yield seed, game
@@ -249,7 +262,8 @@ def check_repetitions(graph: Any, game: Any) -> int:
     for number in range(len(graph)):
         node = graph.node(number)
         exact = worth_of(game, game.id_of(node.state), frozenset())
-        assert (node.interval[:, 0] <= exact + CLOSE).all() and (exact <= node.interval[:, 1] + CLOSE).all()
+        assert (node.interval[:, 0] <= exact + CLOSE).all()
+        assert (exact <= node.interval[:, 1] + CLOSE).all()
         count += node.proven and node.kind != "over"
     return count
 
@@ -267,10 +281,12 @@ def test_what_leans_on_a_repetition_is_not_proven():
     loop["roll"] = chance((0.5, "start", (0.0,)), (0.5, "end", (1.0,)))
     again = Explicit(table(1, "start", (0.0, 1.0), **loop, end=OVER), cycles=0.0).interpreted()
     result = ab.search(again.start(), simulations=300, evaluator=ab.Uniform(), config=ab.SearchConfig(proofs="on"))
-    assert not result.proven and check_repetitions(result.graph, again) == 0  # worth 1/2, by the repetition
+    assert not result.proven
+    assert check_repetitions(result.graph, again) == 0
     waits = Explicit(again.table, cycles="bootstrap").interpreted()
     result = ab.search(waits.start(), simulations=300, evaluator=ab.Uniform(), config=ab.SearchConfig(proofs="on"))
-    assert result.proven and abs(result.value[0] - 1.0) <= CLOSE  # worth 1: it goes round until it has won
+    assert result.proven
+    assert abs(result.value[0] - 1.0) <= CLOSE
 
 
 def test_intervals_must_not_go_round_a_loop_that_pays(monkeypatch):
@@ -285,7 +301,9 @@ def test_intervals_must_not_go_round_a_loop_that_pays(monkeypatch):
     again = Explicit(table(1, "other", (0.0, 1.0), **loop, end=OVER), cycles=0.0).interpreted()
     reference = ab.Reference(again.start(), ab.Uniform(), ab.SearchConfig(proofs="on"))
     assert worth_of(again, "start", frozenset())[0] == 0.5
-    assert reference.run(simulations=300).proof.interval[0, 0] > 0.5, "it goes round once more"
+    proof = reference.run(simulations=300).proof
+    assert proof is not None
+    assert proof.interval[0, 0] > 0.5, "it goes round once more"
     wrong = 0
     for seed, game in looping_cases(100):
         reference = ab.Reference(game.interpreted().start(), ab.Hashing(), ab.SearchConfig(proofs="on", seed=seed))
@@ -305,7 +323,8 @@ def test_tic_tac_toe_is_a_draw(merge):
     """Proven from the start: 5,478 states, or 549,946 lines of play."""
     config = ab.SearchConfig(proofs="on", transposition=ab.Transposition(merge=merge))
     result = ab.search(ab.games.load("tic_tac_toe").start(), simulations=100_000, config=config)
-    assert result.proven and result.value.tolist() == [0.0, 0.0]
+    assert result.proven
+    assert result.value.tolist() == [0.0, 0.0]
     assert result.simulations < 20_000
 
 
@@ -324,7 +343,9 @@ def test_winners_hurry_and_losers_take_their_time():
     for root, action, distance in (("first", 1, 1), ("other", 1, 4)):
         game = Explicit(table(2, root, (-1.0, 1.0), **nodes, end=OVER)).interpreted()
         result = ab.search(game.start(), simulations=50, evaluator=ab.Uniform(), config=ab.SearchConfig(proofs="on"))
-        assert result.proven and result.action == action
+        assert result.proven
+        assert result.action == action
+        assert result.proof is not None
         assert result.proof.distance == distance
 
 
@@ -349,7 +370,8 @@ def test_a_sure_draw_is_played_before_what_looks_worse():
     np.testing.assert_allclose(result.target[0], [1 / 30, 29 / 30])  # to learn from: visits as they were
     assert result.value[0] >= 0.0  # it has a draw in hand
     off = ab.search(game.start(), simulations=30, evaluator=values, config=ab.SearchConfig(proofs="off"))
-    assert off.proof is None and not off.proven
+    assert off.proof is None
+    assert not off.proven
 
 
 def test_proven_outcomes_count_by_their_chance():
@@ -376,12 +398,15 @@ def test_proofs_survive_an_advance_and_a_file(tmp_path):
     again = searcher.load(root.save(tmp_path / "search.npz"))
     assert (root.graph.columns["proof"] == again.graph.columns["proof"]).all()
     (went_on,), (loaded,) = searcher.run(root, simulations=500), searcher.run(again, simulations=500)
-    assert went_on.visits.tolist() == loaded.visits.tolist() and went_on.nodes == loaded.nodes
+    assert went_on.visits.tolist() == loaded.visits.tolist()
+    assert went_on.nodes == loaded.nodes
     (solved,) = searcher.run(root, simulations=100_000)
     assert solved.proven
+    assert solved.action is not None
     root.advance(solved.action, keep="graph")
     (following,) = searcher.run(root, simulations=100)
-    assert following.proven and following.simulations == 0
+    assert following.proven
+    assert following.simulations == 0
     assert following.action in ab.solve(game).best_of(root.state)[1]
 
 
@@ -389,4 +414,5 @@ def test_seconds_end_with_a_proof():
     """However much time there is left."""
     game = ab.games.load("take_away")
     result = ab.search(game.start(), seconds=3600.0, config=ab.SearchConfig(proofs="on"))
-    assert result.proven and result.seconds < 3600.0
+    assert result.proven
+    assert result.seconds < 3600.0

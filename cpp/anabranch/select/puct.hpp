@@ -31,8 +31,8 @@ class Puct {
 
   template <std::size_t P>
   [[gnu::always_inline]] std::uint32_t choose_alone(NodeId id, const Node& node, std::uint32_t& place) {
-    if (plain_ && node.choices <= EqualChoices::kMost && !node.is(kMarked | kRuled)) [[likely]]
-      return choose_among_few<P>(id, node, place);
+    if (plain_ && node.choices <= EqualChoices::kMost && !node.is(kMarked | kRuled | kSkips)) [[likely]]
+      return choose_among_few<P, false>(id, node, place);
     return choose_otherwise<P>(id, node, place);
   }
 
@@ -54,7 +54,8 @@ class Puct {
 
  private:
   // Tried choices are scored edge by edge; of the untried only the first can win where all are equally likely.
-  template <std::size_t P>
+  // `Skips`: some edges have nothing to learn behind them.
+  template <std::size_t P, bool Skips>
   [[gnu::always_inline]] std::uint32_t choose_among_few(NodeId id, const Node& node, std::uint32_t& place) {
     const Graph& g = c.graph;
     const std::uint32_t size = node.choices, count = node.edge_count;
@@ -71,7 +72,7 @@ class Puct {
     const Edge* edge = &g.edge<P>(node.edges);
     for (std::uint32_t e = 0; e < count; ++e, edge = further(edge, edge_stride<P>(g))) {
       double score = scaled(doubles_of(edge)[mover]) + bonus / (1.0 + static_cast<double>(static_cast<std::int32_t>(edge->visits)));
-      score = edge->is(kSkip) ? -HUGE_VAL : score;
+      if constexpr (Skips) score = edge->is(kSkip) ? -HUGE_VAL : score;
       best = score > top ? e : best;
       top = score > top ? score : top;
     }
@@ -86,10 +87,11 @@ class Puct {
   // A root with noise is as plain, but for where its priors are. Of many choices most are never tried.
   template <std::size_t P>
   __attribute__((noinline)) std::uint32_t choose_otherwise(NodeId id, const Node& node, std::uint32_t& place) {
-    if (plain_ && node.choices > EqualChoices::kMost && !node.is(kMarked | kRuled)) {
+    if (plain_ && node.choices > EqualChoices::kMost && !node.is(kMarked | kRuled | kSkips)) {
       const std::uint32_t chosen = choose_among_many<P>(id, node, place);
       if (chosen != kNone) [[likely]] return chosen;
     }
+    if (plain_ && node.choices <= EqualChoices::kMost && !node.is(kMarked | kRuled)) return choose_among_few<P, true>(id, node, place);
     if (plain_ && node.choices <= EqualChoices::kMost && !node.is(kMarked) && c.root.forced == 0.0)
       return choose_by_prior<P>(node, scored_.priors_at(node), by_range_ ? declared_ : other_scale<P>(id, node), factor_of(node.visits - 1), place);
     return scored_.choose_alone<P>(*this, id, node, place);

@@ -54,7 +54,7 @@ class Explicit(ab.CompiledGame):
         self.rewards_along = any(
             any(edge.rewards) and read.nodes[edge.child].turn != ab.OVER for node in read.nodes for edge in node.edges
         )
-        paid = [np.float32(edge.rewards) for node in read.nodes for edge in node.edges]
+        paid = [np.array(edge.rewards, np.float32) for node in read.nodes for edge in node.edges]
         self.zero_sum = self.players == 2 and all(rewards[0] + rewards[1] == 0.0 for rewards in paid)
         self.returns = range_of_returns(read, None if loop else order, self.discount)
         self.state = ab.record(node=np.int32)

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 Floats = npt.NDArray[np.float64]
 NO_CHILD = 2**32 - 1
 DECISION = 2  # of kind
-SHARED, FROZEN = 1 << 30, 1 << 31  # of edge_flags, whose other bits number a row of rewards
+SKIP, SHARED, FROZEN = 1 << 29, 1 << 30, 1 << 31  # of edge_flags, whose other bits number a row of rewards
 
 
 class Graph:

@@ -1,4 +1,4 @@
-"""Proofs in the reference: what is certain of a node, and which choices are not worth another visit (docs/model.md, 14).
+"""Proofs in the reference: what is certain of a node, which choices are not worth another visit (docs/model.md, 14).
 
 A node is *reconsidered* when something was learnt about the edge walked: pure functions of the children as they are.
 """
@@ -210,8 +210,8 @@ class Proofs:
     def passed(self, node: Node, index: int) -> list[bool]:
         """Return which choices of the `index`-th acting player are not worth another visit; never all of them.
 
-        Of one who acts alone, those reconsidering found closed or worse. Where two opposed players choose at once: those
-        all of whose cells are closed now, and those that are worth less than is certain, whatever the other does.
+        Of one who acts alone, those reconsidering found closed or worse. Where two opposed players choose at once,
+        those all of whose cells are closed now, and those that are worth less than is certain, whatever the other does.
         """
         passed = [False] * len(node.choices[index])
         if len(node.acting) == 1:

@@ -21,6 +21,7 @@ def as_tree(settings: SearchConfig) -> SearchConfig:
     """Return settings for planning in a model: a latent equals no other, and nothing a model says is certain."""
     return replace(settings, transposition=replace(settings.transposition, merge=False), proofs="off")
 
+
 _HEAD = np.dtype([("number", np.uint32), ("turn", np.int8), ("mover", np.uint8), ("unused", np.uint16)])
 
 

@@ -3,10 +3,10 @@
     .venv/bin/python benchmarks/dice.py [--states 500] [--only yatzy,nodes,others] [--most 50000] [--late 200] [--write]
 
 *yatzy*: mean regret (points, with standard error) of searches in seeded positions of solitaire Yatzy with one and with
-two categories left, by how chance is treated, at equal simulations; exact values by `ab.solve` from each position. Where
-nothing else is said values are backed up as by default. *nodes*: how large graphs get at 20,000 simulations, lines
-merged or not, afterstates shared or dice rolled inside the transition. *others*: regret in per cent of the range of
-returns in Pig, 2048 on 2×2 cells and random games with dice, for what the defaults of `exact_up_to` and `backup` should be.
+two categories left, by how chance is treated, at equal simulations; exact values by `ab.solve` from each position. What
+is not said is as by default. *nodes*: how large graphs get at 20,000 simulations, lines merged or not, afterstates
+shared or dice rolled inside the transition. *others*: regret in per cent of the range of returns in Pig, 2048 on 2×2
+cells and random games with dice, for what the defaults of `exact_up_to` and `backup` should be.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ import pages
 
 import anabranch as ab
 from anabranch.games.random_game import RandomGame
-from anabranch.play.regret import SolutionOracle
+from anabranch.search.exact.oracle import SolvedOracle
 
 OPTIONS = Path(__file__).resolve().parents[1] / "docs" / "options.md"
 CATEGORIES = {"one": (42, 44), "two": (39, 41)}  # decisions before: every turn has three
@@ -37,7 +37,9 @@ MODES: dict[str, ab.SearchConfig] = {
     "exact up to 56": ab.SearchConfig(chance=ab.Chance(exact_up_to=56)),
     "exact up to 252": ab.SearchConfig(chance=ab.Chance(exact_up_to=252)),
     "widening, c 2, α .6": ab.SearchConfig(chance=ab.Chance(widen=2.0, widen_power=0.6)),
+    "no proofs": ab.SearchConfig(proofs="off"),
     "mean, spread": ab.SearchConfig(chance=SPREAD, backup="mean"),
+    "mean, spread, no proofs": ab.SearchConfig(chance=SPREAD, backup="mean", proofs="off"),
     "mean, exact up to 21": ab.SearchConfig(chance=ab.Chance(exact_up_to=21), backup="mean"),
     "mean, inside": ab.SearchConfig(chance=ab.Chance(draw="in_transition"), backup="mean"),
 }
@@ -54,7 +56,7 @@ def yatzy(states: int, most: int, late: int) -> tuple[Row, list[Row]]:
     game = ab.games.load("yatzy")
     budgets = [budget for budget in BUDGETS if budget <= most]
     sets = {name: ab.fixed_set(game, states, decisions=wanted) for name, wanted in CATEGORIES.items()}
-    oracles = {name: [SolutionOracle(ab.solve(state)) for state in found.states] for name, found in sets.items()}
+    oracles = {name: [SolvedOracle(ab.solve(state)) for state in found.states] for name, found in sets.items()}
     rows = []
     for evaluator in ("rollout", "uniform"):
         for title, config in MODES.items():
@@ -77,14 +79,13 @@ def yatzy(states: int, most: int, late: int) -> tuple[Row, list[Row]]:
 def nodes(states: int) -> tuple[Row, list[Row]]:
     """Return the table of sizes."""
     game, rows = ab.games.load("yatzy"), []
-    tree = ab.Transposition(merge=False)
+    tree, inside = ab.Transposition(merge=False), ab.Chance(draw="in_transition")
+    plain: dict[str, Any] = {"backup": "mean", "proofs": "off"}  # which would end a search early
     contenders = {
-        "merged, afterstates shared": ab.SearchConfig(chance=SPREAD, backup="mean"),
-        "merged, inside the transition": ab.SearchConfig(chance=ab.Chance(draw="in_transition"), backup="mean"),
-        "tree": ab.SearchConfig(chance=SPREAD, transposition=tree, backup="mean"),
-        "tree, inside the transition": ab.SearchConfig(
-            chance=ab.Chance(draw="in_transition"), transposition=tree, backup="mean"
-        ),
+        "merged, afterstates shared": ab.SearchConfig(chance=SPREAD, **plain),
+        "merged, inside the transition": ab.SearchConfig(chance=inside, **plain),
+        "tree": ab.SearchConfig(chance=SPREAD, transposition=tree, **plain),
+        "tree, inside the transition": ab.SearchConfig(chance=inside, transposition=tree, **plain),
     }
     found = ab.fixed_set(game, states, decisions=CATEGORIES["two"]).states
     for title, config in contenders.items():
@@ -132,14 +133,14 @@ def others(states: int) -> tuple[Row, list[Row]]:
     return ["backup, chance", *(f"{name}, {budget}" for name in subjects for budget in (20, 100))], rows
 
 
-def _small(name: str, states: int, **options: Any) -> list[tuple[ab.State, SolutionOracle]]:
+def _small(name: str, states: int, **options: Any) -> list[tuple[ab.State, SolvedOracle]]:
     game = ab.games.load(name, **options)
     found = ab.fixed_set(game, states).states
-    return [(state, SolutionOracle(ab.solve(state))) for state in found]
+    return [(state, SolvedOracle(ab.solve(state))) for state in found]
 
 
-def _random(states: int, players: int) -> list[tuple[ab.State, SolutionOracle]]:
-    made: list[tuple[ab.State, SolutionOracle]] = []
+def _random(states: int, players: int) -> list[tuple[ab.State, SolvedOracle]]:
+    made: list[tuple[ab.State, SolvedOracle]] = []
     seed = 0
     while len(made) < states:
         game = RandomGame(
@@ -150,7 +151,7 @@ def _random(states: int, players: int) -> list[tuple[ab.State, SolutionOracle]]:
         while state.turn == ab.CHANCE:
             state = state.step(state.draw(seed))[0]
         if isinstance(state.turn, tuple) and len(state.turn) == 1 and len(state.choices(state.turn[0])) > 1:
-            made.append((state, SolutionOracle(ab.solve(state))))
+            made.append((state, SolvedOracle(ab.solve(state))))
         seed += 1
     return made
 

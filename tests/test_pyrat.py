@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import random
+from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise
 from typing import Literal
@@ -15,10 +16,12 @@ import anabranch as ab
 from anabranch.errors import UnknownNameError, UsageError
 from anabranch.games.mazes import draw_maze
 from anabranch.games.pyrat import PRESETS, PyRat
+from anabranch.search.settings.config import SimultaneousSelector
 
 UP, RIGHT, DOWN, LEFT, STAY = range(5)
 HALF = Fraction(1, 2)
 TIES: tuple[Literal["first", "random"], ...] = ("first", "random")
+WEIGHTS: tuple[Literal["A", "B", "C", "D"], ...] = ("A", "B", "C", "D")
 VALUES: tuple[Literal["strategy", "visits"], ...] = ("strategy", "visits")
 
 
@@ -372,8 +375,8 @@ def test_actions_are_called_what_they_do():
     assert all(one != other for one, other in pairwise(map(game.action_name, range(5))))
 
 
-SELECTORS = {
-    **{f"PUCT {weights}, {ties}": ab.Puct(weights=weights, ties=ties) for weights in "ABCD" for ties in TIES},
+SELECTORS: dict[str, SimultaneousSelector] = {
+    **{f"PUCT {weights}, {ties}": ab.Puct(weights=weights, ties=ties) for weights in WEIGHTS for ties in TIES},
     "UCB1": ab.Ucb1(),
     **{f"regret matching+, {value}": ab.RegretMatching(value=value) for value in VALUES},
     **{f"matrix, {value}": ab.MatrixGame(value=value) for value in VALUES},
@@ -389,8 +392,8 @@ def test_whoever_is_stuck_stays_and_nobody_walks_into_walls(name):
     stuck, _ = game.start().step((UP, STAY))
     assert set(stuck.choices(1)) == {DOWN, STAY}  # in a corner, and beside a wall
     for evaluator in (ab.Uniform(), ab.Hashing(), ab.Heuristic()):
-        for more in ({}, {"width": 4, "noise": ab.RootNoise(weight=0.5)}):
-            config = ab.SearchConfig(simultaneous=SELECTORS[name], **more)
+        alone = ab.SearchConfig(simultaneous=SELECTORS[name])
+        for config in (alone, replace(alone, width=4, noise=ab.RootNoise(weight=0.5))):
             found = ab.search(stuck, simulations=200, evaluator=evaluator, config=config)
             assert found.policy[0].tolist() == found.prior[0].tolist() == [0.0, 0.0, 0.0, 0.0, 1.0]
             assert found.visits[0].tolist() == [0, 0, 0, 0, 200]

@@ -63,7 +63,8 @@ def test_a_search_that_knows_every_seed_does_not_see_the_die(mode, simulations):
         searcher = ab.Searcher(game, ab.Uniform(), config, threads=1)
         root = searcher.root(played.state, stream=dice)
         (result,) = searcher.run(root, simulations=simulations)
-        played.play(int(result.action))
+        assert isinstance(result.action, int)
+        played.play(result.action)
         right += int(played.returns[0])
     assert abs(right / runs - 1 / FACES) < 5 * math.sqrt(5 / 36 / runs)
 

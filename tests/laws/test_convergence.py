@@ -10,6 +10,7 @@ import pytest
 import anabranch as ab
 from anabranch.games.random_game import RandomGame
 from anabranch.search.maths.matrix_game import equilibrium, exploitability
+from anabranch.search.settings.config import SimultaneousSelector
 
 # The default scale of games with rewards on the way stretches near ties to the whole interval and then takes its time
 # (one of 120 games was .4 of its range off after 4,000 simulations); a fixed scale makes these bounds sharp.
@@ -86,7 +87,7 @@ def test_average_strategy_is_unexploitable(selector):
         assert result.value[0] == pytest.approx(0.2, abs=0.02)
 
 
-LEARNING = {"regret matching+": ab.RegretMatching(), "matrix": ab.MatrixGame()}
+LEARNING: dict[str, SimultaneousSelector] = {"regret matching+": ab.RegretMatching(), "matrix": ab.MatrixGame()}
 TABLES = {
     "matching pennies": [[1.0, -1.0], [-1.0, 1.0]],
     "two fifths": [[2.0, -1.0], [-1.0, 1.0]],

@@ -230,7 +230,8 @@ def worth_of(game: Any, name: str, above: frozenset[str]) -> npt.NDArray[np.floa
         return np.array(rewards, np.float32).astype(np.float64) + discount * np.array(beyond)
 
     if node["kind"] == "chance":
-        return np.array([p * behind(child, rewards, 1.0) for p, child, rewards in node["outcomes"]]).sum(axis=0)
+        means = [p * behind(child, rewards, 1.0) for p, child, rewards in node["outcomes"]]
+        return np.asarray(np.sum(means, axis=0), np.float64)
     (mover,) = node["acting"]
     found = [behind(child, rewards, game.discount) for _, child, rewards in node["edges"]]
     best: npt.NDArray[np.float64] = found[int(np.argmax([value[mover] for value in found]))]

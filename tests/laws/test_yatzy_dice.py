@@ -70,7 +70,7 @@ def assert_unbiased(settings: ab.Chance, runs: int) -> None:
     chances = outcomes_of(3)
     values = np.random.default_rng(5).normal(size=len(chances))
     game, exact = die(values, chances), float(np.dot(chances, np.float32(values)))
-    start, config = game.start(), ab.SearchConfig(chance=settings)
+    start, config = game.start(), ab.SearchConfig(chance=settings, proofs="off")
     searcher = ab.Searcher(game, ab.Rollout(), config, threads=1)
     found = []
     for first in range(0, runs, 500):
@@ -103,13 +103,13 @@ def test_widening_bounds_memory_and_promotion_keeps_visits():
     """Draw by draw: no outcome ever loses a visit, some frozen ones get a child, and never more than K(N) have one."""
     chances, few = outcomes_of(2), ab.Chance(widen=0.5, widen_power=0.6, widen_cap=9)
     game = die(np.linspace(-1.0, 1.0, len(chances)), chances)
-    searcher = ab.Searcher(game, ab.Rollout(), ab.SearchConfig(chance=few), threads=1)
+    searcher = ab.Searcher(game, ab.Rollout(), ab.SearchConfig(chance=few, proofs="off"), threads=1)
     root = searcher.root(game.start())
     before: dict[int, tuple[int, int | None]] = {}
     promoted = 0
     for visits in range(1, 200):
         (result,) = searcher.run(root, simulations=1)
-        now = {int(edge.action): (edge.visits, edge.child) for edge in result.graph.node(0).edges}  # type: ignore[arg-type]
+        now = {int(edge.action): (edge.visits, edge.child) for edge in result.graph.node(0).edges}
         grown = [outcome for outcome in now if now[outcome][0] != before.get(outcome, (0, None))[0]]
         assert len(grown) == 1
         assert now[grown[0]][0] == before.get(grown[0], (0, None))[0] + 1
@@ -133,7 +133,11 @@ def test_lines_that_meet_are_searched_once():
     spread = ab.Chance(exact_up_to=0)
     state = ENDGAME.states[0]
     graph, tree = (
-        ab.search(state, simulations=20_000, config=ab.SearchConfig(chance=spread, backup="mean", transposition=kind))
+        ab.search(
+            state,
+            simulations=20_000,
+            config=ab.SearchConfig(chance=spread, backup="mean", transposition=kind, proofs="off"),
+        )
         for kind in (ab.Transposition(), TREE)
     )
     assert 5 * graph.nodes <= tree.nodes
@@ -141,7 +145,9 @@ def test_lines_that_meet_are_searched_once():
 
 def test_equal_afterstates_of_different_hands_are_one_node():
     """Those who keep two sixes wait for the same three dice, whatever else they threw away."""
-    result = ab.search(ENDGAME.states[0], simulations=5_000, config=ab.SearchConfig(chance=ab.Chance(exact_up_to=0)))
+    result = ab.search(
+        ENDGAME.states[0], simulations=5_000, config=ab.SearchConfig(chance=ab.Chance(exact_up_to=0), proofs="off")
+    )
     column = result.graph.columns
     leads = column["kind"][column["edge_parent"]] == 2
     rolled = leads & (column["edge_child"] != 2**32 - 1)
@@ -187,7 +193,7 @@ def test_every_mode_comes_near_exact_values_of_endgames(mode):
     """One category left: after 30,000 simulations the best choice is worth what it is worth, to half a point."""
     for state in ab.fixed_set(YATZY, 4, decisions=(42, 43), seed=3).states:
         exact = ab.solve(state).value[0]
-        result = ab.search(state, simulations=30_000, config=ab.SearchConfig(chance=mode, backup="best"))
+        result = ab.search(state, simulations=30_000, config=ab.SearchConfig(chance=mode, backup="best", proofs="off"))
         assert result.value[0] == pytest.approx(exact, abs=0.5)
 
 
@@ -196,5 +202,5 @@ def test_every_mode_finds_the_value_of_pig(mode):
     game = ab.games.load("pig", target=10)
     assert game.cycles == "bootstrap"
     exact = ab.solve(game).value[0]
-    result = ab.search(game.start(), simulations=20_000, config=ab.SearchConfig(chance=mode))
+    result = ab.search(game.start(), simulations=20_000, config=ab.SearchConfig(chance=mode, proofs="off"))
     assert result.value[0] == pytest.approx(exact, abs=0.03)

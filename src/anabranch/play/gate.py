@@ -17,9 +17,10 @@ from typing import Any
 
 from anabranch.game.game import Game
 from anabranch.game.state import State
-from anabranch.play.match import Progress, Series, check_whole
+from anabranch.play.match import Progress, Series
 from anabranch.play.match_result import Match
 from anabranch.play.sequential import Bets, Rates, Verdict
+from anabranch.search.settings.arguments import check_whole
 
 MOST_PAIRS = 2_000
 

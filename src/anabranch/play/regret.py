@@ -9,17 +9,16 @@ from dataclasses import dataclass
 from statistics import fmean
 from typing import Any, Protocol
 
-import numpy as np
-
 from anabranch.errors import UsageError
 from anabranch.game.state import State
 from anabranch.play.agent import ask, check_agents, name_of
 from anabranch.play.fixed_set import FixedSet
 from anabranch.play.interval import CONFIDENCE, student_quantile
 from anabranch.play.names import as_agent
+from anabranch.search.exact.oracle import EQUAL, SolvedOracle
+from anabranch.search.exact.oracle import oracle as oracle_of
 from anabranch.search.exact.solve import Solution
 
-EQUAL = 1e-9  # values nearer than this are the same: sums of the same numbers in another order
 SLICE = 16  # positions an agent is asked about at once
 
 
@@ -29,20 +28,6 @@ class Oracle(Protocol):
     def regret(self, state: State, action: int) -> float:
         """Return what an action loses against the best one, to the player who moves."""
         ...
-
-
-class SolutionOracle:
-    """The exact solution of a game as an oracle."""
-
-    def __init__(self, solution: Solution) -> None:
-        self.solution = solution
-
-    def regret(self, state: State, action: int) -> float:
-        """Return what an action loses against the best one, to the player who moves."""
-        (worth,) = self.solution.action_values_of(state).values()
-        (seat,) = self.solution.action_values_of(state)
-        chosen = next(choice for choice, ids in state.choices(seat).items() if action in ids)
-        return float(np.nanmax(worth) - worth[chosen])
 
 
 @dataclass(frozen=True)
@@ -140,12 +125,10 @@ def regret(
 def as_oracle(given: Any, positions: FixedSet) -> Oracle:
     """Return an oracle: the one given, a solution as one, or that of the game."""
     if isinstance(given, Solution):
-        return SolutionOracle(given)
+        return SolvedOracle(given)
     if given is not None:
         if not callable(getattr(given, "regret", None)):
             raise UsageError(f"an oracle has regret(state, action), or is an ab.solve solution; found {given!r}")
         oracle: Oracle = given
         return oracle
-    from anabranch.search.exact.solve import solve
-
-    return SolutionOracle(solve(positions.game.start()))
+    return oracle_of(positions.game)

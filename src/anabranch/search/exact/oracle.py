@@ -16,7 +16,7 @@ from anabranch.game.words import acting
 from anabranch.search.exact.solve import Solution, solve
 
 Floats = npt.NDArray[np.float64]
-EQUAL = 1e-9  # what two choices may differ by and still be equally good
+EQUAL = 1e-9  # values nearer than this are the same: sums of the same numbers in another order
 
 
 class Oracle(ABC):

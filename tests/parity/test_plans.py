@@ -88,7 +88,7 @@ def test_stochastic_models_equal_the_reference(seed):
 
 @pytest.mark.parametrize("name", ["tic_tac_toe", "connect_four", "othello", "n_in_a_row"])
 @pytest.mark.parametrize(("width", "depth"), [(1, 1), (4, 1), (3, 2)])
-@pytest.mark.parametrize("selector", [MUZERO, ab.Puct(scale="range"), ab.Gumbel()])
+@pytest.mark.parametrize("selector", [MUZERO, ab.Puct(scale="range"), ab.Gumbel(scale="node")])
 def test_exact_rules_as_a_model_equal_the_search_of_the_game(name, width, depth, selector):
     game = ab.games.load(name)
     start = game.start()

@@ -255,7 +255,11 @@ def test_a_root_that_is_chance():
     game = ab.games.load("pig", target=8)
     state = game.start().step(0)[0]
     assert state.turn == ab.CHANCE
-    (result,) = [ab.search(state, simulations=60, evaluator=ab.Uniform())]
+    (result,) = [
+        ab.search(
+            state, simulations=60, evaluator=ab.Uniform(), config=ab.SearchConfig(chance=ab.Chance(exact_up_to=0))
+        )
+    ]
     assert sum(visits for _, _, visits, _ in result.outcomes) == 60
     assert [outcome for outcome, _, _, _ in result.outcomes] == list(range(6))
     assert result.value[0] == pytest.approx(sum(n * q[0] for _, _, n, q in result.outcomes) / 60)

@@ -38,6 +38,13 @@ LONG: dict[str, list[list[str]]] = {
     "new": [],  # writes one file
     "perft": [["othello", "--depth", "20"]],
     "doctor": [[]],
+    "gate": [["connect_four", "search:simulations=20000", "search:simulations=20000"]],
+    "regret": [["tic_tac_toe", "search:simulations=2000000"]],
+    "oracle": [["solve", "yatzy"]],
+    "train": [],  # tests/test_training.py: it saves first
+    "rate": [],  # these three read a run, and are soon done
+    "stats": [],
+    "fork": [],
     "exploit": [["goofspiel", "search:simulations=10000000", "--option", "cards=4"]],
     "bench": [["--seconds", "600"], ["--signature"]],
 }

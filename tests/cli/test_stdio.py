@@ -284,6 +284,7 @@ def test_the_documentation_has_every_operation_and_error():
     unheard = {
         "AnabranchError",
         "AccuracyError",
+        "ModelError",
         "CheckFailedError",
         "AgentError",
         "OutputError",

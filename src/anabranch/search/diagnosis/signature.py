@@ -175,6 +175,11 @@ CASES: tuple[Case, ...] = (
     Case("random_game", _mixed(9, 2, 1.0), Hashing(), SearchConfig(chance=Chance(exact_up_to=3), width=7), 3000),
     Case("tic_tac_toe", evaluator=Asked(), config=SearchConfig(width=4, depth=2), simulations=100),
     Case("oshi_zumo"),
+    Case("yatzy", evaluator=Rollout(), simulations=1000),
+    Case("yatzy", {"players": 2}, Hashing(), simulations=1000),
+    Case("yahtzee", config=SearchConfig(chance=Chance(exact_up_to=0)), simulations=1000),
+    Case("2048", {"rows": 3}, Rollout(), simulations=1000),
+    Case("dice_race", evaluator=Rollout(), config=SearchConfig(proofs="on"), simulations=1000),
     Case("pyrat", {"preset": "open7"}, Heuristic()),
     # Few simulations, planned at the root.
     Case("connect_four", evaluator=Hashing(), config=SearchConfig(selector=Gumbel(scale="node")), simulations=500),
@@ -202,7 +207,7 @@ QUICK = {
     16: 83726152191361,  # matrix: players who choose at once
     23: 191064197612985,  # random_game: everything mixed, dice sampled
     26: 78174185469091,  # evaluations asked of Python
-    27: 100906227096585,  # rules that are Python objects
+    27: 185905642806481,  # rules that are Python objects
 }
 
 

@@ -405,7 +405,7 @@ class WinnersGetTheirLead(Duel):
             rewards[0], rewards[1] = state.lead, -state.lead
 
 
-@lie("zero sum", 4, seen="zero_sum")
+@lie("zero sum", 4, seen="zero_sum", others=("bounds", "symmetry"))
 class TheWinnerTakesALittleMore(Duel):
     zero_sum = True
 

@@ -164,7 +164,7 @@ def test_crediting_every_parent_is_unsound():
         ),
     ).interpreted()
 
-    config = ab.SearchConfig(selector=ab.Puct(c_init=1.25))
+    config = ab.SearchConfig(selector=ab.Puct(c_init=1.25), backup="mean", chance=ab.Chance(exact_up_to=0))
 
     def value(kind):
         return kind(game.start(), ab.Uniform(), config).run(simulations=2000).value[0]

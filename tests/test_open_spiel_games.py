@@ -118,7 +118,7 @@ def test_native_rules_and_the_adapter_are_searched_alike(name, moves, options):
     native = ab.games.load(name, **options)
     theirs = {"goofspiel": {"num_cards": 4, "points_order": "descending"}}.get(name, options)
     adapted = ab.games.load(f"open_spiel:{name}", **theirs)
-    config = ab.SearchConfig(selector=ab.Puct(ties="first"), transposition=ab.Transposition(merge=False))  # ties by state
+    config = ab.SearchConfig(selector=ab.Puct(ties="first"), transposition=ab.Transposition(merge=False))
     results = []
     for game in (native, adapted):
         state = game.start()

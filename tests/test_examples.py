@@ -80,3 +80,12 @@ def test_example_03(tmp_path):
     assert [row[1] for row in rows[1:]] == ["right"] * 3
     assert all(int(row[2]) + int(row[3]) == 100 for row in rows)
     assert "<svg" in (tmp_path / "corridor.svg").read_text(encoding="utf-8")
+
+
+def test_example_04(tmp_path):
+    """With proofs the search plays a best first move by 5,000 simulations, and says what the game is worth."""
+    said = output(4, tmp_path)
+    assert re.search(r"states, worth [+-]?\d to the first", said)
+    for simulations, verdict in re.findall(r"proofs on, (\d+) simulations: [^,]+, ([\w ]+);", said):
+        assert int(simulations) < 5000 or verdict == "best"
+    assert "solved" in said

@@ -44,7 +44,7 @@ class DiceRace(ab.CompiledGame):
         self.target = whole("target", target, 1, 1000)
         self.players, self.actions = whole("players", players, 1, 10), len(self.sides)
         self.outcomes = self.largest = int(self.sides.max())
-        self.rewards_along = self.players == 1
+        self.rewards_along, self.zero_sum = self.players == 1, self.players == 2
         self.returns = (-float(target), -float(-(-target // self.largest))) if players == 1 else (-1.0, 1.0)
         self.observation = (players + self.actions + 1,)
         position = {

@@ -96,7 +96,7 @@ class Yatzy(ab.CompiledGame):
         self.most_above = scores.category_sums(self.points.max(axis=0)[:6])
         self.most_below = scores.category_sums(self.points.max(axis=0)[6:])
         self.gains, self.aims = policy_tables(self.points)
-        self.rewards_along = self.scheme != WIN
+        self.rewards_along, self.zero_sum = self.scheme != WIN, self.players == 2 and self.scheme != POINTS
         low, high = least_left(self.first_open, self.chance_bit), self._most_at_all()
         self.returns = ((-1.0, 1.0), (low - high, high - low), (low, high))[self.scheme]
         self.observation = (self.players * (self.categories + 1) + (self.scheme == WIN) + 11 + self.categories,)

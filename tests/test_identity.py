@@ -262,6 +262,7 @@ def evaluators(folder: Path) -> dict[str, tuple[Any, Any, Any]]:
         "Uniform": (ab.Uniform(), ab.Uniform(), ab.Uniform(0.5)),
         "Hashing": (ab.Hashing(), ab.Hashing(), ab.Hashing(1)),
         "Heuristic": (ab.Heuristic(), ab.Heuristic(), ab.Uniform()),
+        "OracleValue": (ab.OracleValue(), ab.OracleValue(), ab.OracleValue(ab.oracle("tic_tac_toe"))),
         "Asked": (ab.Asked("a"), ab.Asked("a"), ab.Asked("b")),
         "Torch": (ab.Torch(trained(1)), ab.Torch(trained(1)), ab.Torch(trained(2))),
         "Onnx": (ab.Onnx(model), ab.Onnx(model), ab.Onnx(bytes(changed))),
@@ -345,6 +346,7 @@ AGENTS: dict[str, tuple[Any, Any, Any]] = {
     "RandomAgent": (ab.RandomAgent(), "random", "human"),
     "HumanAgent": (ab.HumanAgent(), "human", "random"),
     "SearchAgent": (ab.SearchAgent(simulations=5), "search:simulations=5", "search:simulations=6"),
+    "OracleAgent": (ab.OracleAgent(), "oracle", "oracle:goal=points"),
     "ScriptedAgent": (ab.ScriptedAgent(bot), bot, ab.ScriptedAgent(bot, "bot")),
     "OpenSpielAgent": (
         mcts_agent(simulations=5),

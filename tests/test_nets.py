@@ -332,7 +332,7 @@ def rewritten(data: bytes, **changes: object) -> bytes:
 def test_a_file_made_by_hand_cannot_ask_for_more_than_it_holds(changes, words, tmp_path):
     game = ab.games.load("tic_tac_toe")
     path = ab.nets.save(tmp_path / "net.safetensors", ab.nets.make("mlp", game, width=4, layers=1))
-    assert files.read("same", rewritten(path.read_bytes()), game).sizes == {"width": 4, "layers": 1}
+    assert files.read("same", rewritten(path.read_bytes()), game).sizes == {"width": 4, "layers": 1, "bins": 1}
     with pytest.raises(DataError) as caught:
         files.read("net.safetensors", rewritten(path.read_bytes(), **changes), game)
     assert words in str(caught.value)

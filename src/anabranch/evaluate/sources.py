@@ -18,6 +18,7 @@ from anabranch.files import read_file
 LARGEST = 2**24  # bytes of a file of source
 MOST_FILES = 1_000
 PACKAGE = Path(__file__).resolve().parent.parent
+INSTALLED = frozenset(("site-packages", "dist-packages"))  # folders of installed packages, also of other environments
 LIBRARIES = tuple(
     Path(path).resolve()
     for path in {
@@ -91,7 +92,7 @@ def _own_file(bases: list[Path], name: str, folders: dict[Path, frozenset[str]])
         for end in (parts.with_name(f"{parts.name}.py"), parts / "__init__.py"):
             if end.is_file():
                 end = end.resolve()
-                if not below(end, (*LIBRARIES, PACKAGE)):
+                if not below(end, (*LIBRARIES, PACKAGE)) and INSTALLED.isdisjoint(end.parts):
                     yield end, name
                 return
 

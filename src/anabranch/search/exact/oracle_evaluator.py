@@ -15,10 +15,10 @@ class OracleValue:
     """Exact values, from the oracle given or from that of the game it is asked about; a uniform prior."""
 
     priors: ClassVar[bool] = False
-    identity = "exact values"
 
     def __init__(self, given: Oracle | None = None) -> None:
         self.oracle = given
+        self.identity = "exact values" if given is None else f"exact values by {given!r}"
 
     def evaluate(self, batch: Batch) -> tuple[None, npt.NDArray[np.float64]]:
         if self.oracle is None:

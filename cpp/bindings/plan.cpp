@@ -334,22 +334,22 @@ void bind_plan(nb::module_& m) {
       .def("look",
            [](BoundPlan& p, const std::optional<Array>& a, const std::optional<Array>& b, const std::optional<Array>& c, const std::optional<Array>& d,
               const std::optional<Array>& e, const std::optional<Array>& f, const std::optional<Array>& g) { return p.look({&a, &b, &c, &d, &e, &f, &g}); },
-           nb::arg("logits").none(), nb::arg("values").none(), nb::arg("rewards").none(), nb::arg("discounts").none(), nb::arg("movers").none(),
-           nb::arg("legal").none(), nb::arg("chances").none(),
+           nb::arg("logits").none(), nb::arg("values").none(), nb::arg("rewards").none(), nb::arg("discounts").none() = nb::none(),
+           nb::arg("movers").none() = nb::none(), nb::arg("legal").none() = nb::none(), nb::arg("chances").none() = nb::none(),
            nb::sig("def look(self, logits: numpy.typing.NDArray[numpy.generic] | None, values: numpy.typing.NDArray[numpy.generic] | None, "
-                   "rewards: numpy.typing.NDArray[numpy.generic] | None, discounts: numpy.typing.NDArray[numpy.generic] | None, "
-                   "movers: numpy.typing.NDArray[numpy.generic] | None, legal: numpy.typing.NDArray[numpy.generic] | None, "
-                   "chances: numpy.typing.NDArray[numpy.generic] | None) -> tuple[int, int]"),
+                   "rewards: numpy.typing.NDArray[numpy.generic] | None, discounts: numpy.typing.NDArray[numpy.generic] | None = None, "
+                   "movers: numpy.typing.NDArray[numpy.generic] | None = None, legal: numpy.typing.NDArray[numpy.generic] | None = None, "
+                   "chances: numpy.typing.NDArray[numpy.generic] | None = None) -> tuple[int, int]"),
            "(-1, 0) where answers to the rows gathered last can be used; else the row that cannot be and why: -1, shapes or types.")
       .def("answer",
            [](BoundPlan& p, const std::optional<Array>& a, const std::optional<Array>& b, const std::optional<Array>& c, const std::optional<Array>& d,
               const std::optional<Array>& e, const std::optional<Array>& f, const std::optional<Array>& g) { return p.answer({&a, &b, &c, &d, &e, &f, &g}); },
-           nb::arg("logits").none(), nb::arg("values").none(), nb::arg("rewards").none(), nb::arg("discounts").none(), nb::arg("movers").none(),
-           nb::arg("legal").none(), nb::arg("chances").none(),
+           nb::arg("logits").none(), nb::arg("values").none(), nb::arg("rewards").none(), nb::arg("discounts").none() = nb::none(),
+           nb::arg("movers").none() = nb::none(), nb::arg("legal").none() = nb::none(), nb::arg("chances").none() = nb::none(),
            nb::sig("def answer(self, logits: numpy.typing.NDArray[numpy.generic] | None, values: numpy.typing.NDArray[numpy.generic] | None, "
-                   "rewards: numpy.typing.NDArray[numpy.generic] | None, discounts: numpy.typing.NDArray[numpy.generic] | None, "
-                   "movers: numpy.typing.NDArray[numpy.generic] | None, legal: numpy.typing.NDArray[numpy.generic] | None, "
-                   "chances: numpy.typing.NDArray[numpy.generic] | None) -> tuple[int, int]"),
+                   "rewards: numpy.typing.NDArray[numpy.generic] | None, discounts: numpy.typing.NDArray[numpy.generic] | None = None, "
+                   "movers: numpy.typing.NDArray[numpy.generic] | None = None, legal: numpy.typing.NDArray[numpy.generic] | None = None, "
+                   "chances: numpy.typing.NDArray[numpy.generic] | None = None) -> tuple[int, int]"),
            "The same for the oldest rows not answered yet, whose answers are taken if they can be used.")
       .def("root_of", &BoundPlan::root_of, nb::arg("row"), "Which root asked for a row of those gathered last.")
       .def("drop", &BoundPlan::drop, "Forget what is in flight.")

@@ -399,12 +399,12 @@ class Plan:
     def first(self) -> int:
         """The number of the first row's new latent; the others follow."""
 
-    def look(self, logits: numpy.typing.NDArray[numpy.generic] | None, values: numpy.typing.NDArray[numpy.generic] | None, rewards: numpy.typing.NDArray[numpy.generic] | None, discounts: numpy.typing.NDArray[numpy.generic] | None, movers: numpy.typing.NDArray[numpy.generic] | None, legal: numpy.typing.NDArray[numpy.generic] | None, chances: numpy.typing.NDArray[numpy.generic] | None) -> tuple[int, int]:
+    def look(self, logits: numpy.typing.NDArray[numpy.generic] | None, values: numpy.typing.NDArray[numpy.generic] | None, rewards: numpy.typing.NDArray[numpy.generic] | None, discounts: numpy.typing.NDArray[numpy.generic] | None = None, movers: numpy.typing.NDArray[numpy.generic] | None = None, legal: numpy.typing.NDArray[numpy.generic] | None = None, chances: numpy.typing.NDArray[numpy.generic] | None = None) -> tuple[int, int]:
         """
         (-1, 0) where answers to the rows gathered last can be used; else the row that cannot be and why: -1, shapes or types.
         """
 
-    def answer(self, logits: numpy.typing.NDArray[numpy.generic] | None, values: numpy.typing.NDArray[numpy.generic] | None, rewards: numpy.typing.NDArray[numpy.generic] | None, discounts: numpy.typing.NDArray[numpy.generic] | None, movers: numpy.typing.NDArray[numpy.generic] | None, legal: numpy.typing.NDArray[numpy.generic] | None, chances: numpy.typing.NDArray[numpy.generic] | None) -> tuple[int, int]:
+    def answer(self, logits: numpy.typing.NDArray[numpy.generic] | None, values: numpy.typing.NDArray[numpy.generic] | None, rewards: numpy.typing.NDArray[numpy.generic] | None, discounts: numpy.typing.NDArray[numpy.generic] | None = None, movers: numpy.typing.NDArray[numpy.generic] | None = None, legal: numpy.typing.NDArray[numpy.generic] | None = None, chances: numpy.typing.NDArray[numpy.generic] | None = None) -> tuple[int, int]:
         """
         The same for the oldest rows not answered yet, whose answers are taken if they can be used.
         """

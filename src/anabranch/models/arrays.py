@@ -50,7 +50,9 @@ class Latents:
         self._single = not isinstance(first, tuple)
         self._kind = type(first)
         self.index = _indices(self._parts[0].array)  # numbers as its library takes them
+        self.plain: _Part | None = None  # its only part, where that is NumPy's
         if self._single:  # a step may be short: no call more than needed
+            self.plain = self._parts[0] if type(first) is np.ndarray else None
             self.rows, self.put = self._parts[0].rows, self._parts[0].put  # type: ignore[method-assign, assignment]
 
     def rows(self, numbers: Any) -> Any:

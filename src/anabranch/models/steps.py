@@ -36,10 +36,10 @@ class Columns(NamedTuple):
     logits: Any
     value: Any
     reward: Any
-    discount: Any
-    mover: Any
-    legal: Any
-    chances: Any
+    discount: Any = None
+    mover: Any = None
+    legal: Any = None
+    chances: Any = None
 
 
 class Steps:
@@ -87,12 +87,16 @@ class Steps:
     def _run_alone(self) -> None:
         """The same for one player, one wave at a time: nothing is turned around the table, and steps follow fast."""
         native, latents, index = self.native, self.latents, self.latents.index
-        gather, answer, recurrent = native.gather, native.answer, self.model.recurrent
+        gather, answer, recurrent, plain = native.gather, native.answer, self.model.recurrent, latents.plain
         while rows := gather(False):
-            told = recurrent(latents.rows(index(native.parents)), index(native.actions))
+            if plain is not None:
+                told = recurrent(plain.array.take(native.parents, 0), native.actions)
+            else:
+                told = recurrent(latents.rows(index(native.parents)), index(native.actions))
             if type(told) is tuple and len(told) == 4:
-                latents.put(native.first, told[0], rows)
-                columns = Columns(told[2], told[3], told[1], None, None, None, None)
+                following, reward, logits, value = told
+                latents.put(native.first, following, rows)
+                columns: tuple[Any, ...] = (logits, value, reward)
             else:
                 columns = self._told(told, rows)
             try:
@@ -100,7 +104,7 @@ class Steps:
             except TypeError:
                 row = 0
             if row != TAKEN:
-                answer(*self._checked(columns, rows))
+                answer(*self._checked(Columns(*columns), rows))
 
     def _ask(self, rows: int) -> Columns:
         """Let the model answer what was gathered, and keep the latents it makes."""
@@ -120,7 +124,7 @@ class Steps:
         _, reward, logits, value, *more = told
         discount, legal, mover = (*more, None, None, None)[:3] if more else (None, None, None)
         if self.shape.players == 1:
-            return Columns(logits, value, reward, discount, mover, legal, None)
+            return Columns(logits, value, reward, discount, mover, legal)
         native, players, view = self.native, self.shape.players, self.shape.view
         before = native.movers
         after = (before + 1) % players if mover is None else as_numpy(mover).astype(np.int64)

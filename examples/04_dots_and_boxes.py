@@ -52,7 +52,8 @@ game = DotsAndBoxes()
 ab.check(game, seconds=1).raise_if_failed()
 exact = ab.solve(game)
 best = exact.best_of(game.start())[0]
-print(f"{exact.states} states, worth {exact.value[0]:+.0f} to the first; best: {', '.join(map(game.action_name, best))}")
+names = ", ".join(map(game.action_name, best))
+print(f"{exact.states} states, worth {exact.value[0]:+.0f} to the first; best: {names}")
 for proofs in ("off", "on"):
     for simulations in (1000, 5000, 30_000):
         result = ab.search(game.start(), simulations=simulations, config=ab.SearchConfig(proofs=proofs))

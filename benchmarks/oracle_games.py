@@ -23,7 +23,7 @@ import anabranch as ab
 from anabranch.game.random import Random, key_of
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "games" / "yatzy.md"
-ABREAST = 2000
+ABREAST = 20_000
 
 
 def by_oracle(game: Any, known: ab.Oracle, games: int, seed: int = 1) -> np.ndarray:

@@ -242,7 +242,7 @@ class Game(metaclass=GameType):
         return f"{self.name}({', '.join(inside)})"
 
     def __eq__(self, other: object) -> bool:
-        return type(self) is type(other) and self._identity() == other._identity()
+        return self is other or (type(self) is type(other) and self._identity() == other._identity())
 
     def __hash__(self) -> int:
         return hash((type(self), self._identity()))

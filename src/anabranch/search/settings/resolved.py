@@ -82,7 +82,10 @@ def _by_cycles(given: Part, game: Game, looping: Part, other: Part) -> Part:
 
 
 def resolved_scale(kind: Scale, game: Game) -> Scale:
-    """Return the scale that `auto` means for a game: `range` where it is tight, else what was seen, `graph`."""
+    """Return the scale that `auto` means for a game: `range` where ends alone pay, else what was seen, `graph`.
+
+    Bounds of what may still come can be far wider than what will: 2048's reach thousands of times further than games do.
+    """
     if kind != "auto":
         return kind
-    return "range" if game.has("bounds") or not game.rewards_along else "graph"
+    return "graph" if game.rewards_along else "range"

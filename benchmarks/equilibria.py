@@ -133,9 +133,12 @@ def errors(known: Known, selector: SimultaneousSelector, playouts: int, seed: in
     return Errors(abs(float(found.value[0] - known.solution.value[0])), statistics.fmean(off), gain)
 
 
-def games(budgets: Sequence[int], seeds: int, names: Sequence[str]) -> str:
-    parts = []
+def games(budgets: Sequence[int], seeds: int, names: Sequence[str], only: str) -> dict[str, str]:
+    """Return a table for each position whose title has some words."""
+    parts = {}
     for title, start in positions().items():
+        if only not in title:
+            continue
         known = Known(start, ab.solve(start), written_out(start, 200_000, Teller(None)))
         value = float(known.solution.value[0]) + 0.0
         heading = f"{title}: {len(known.written):,} states, value {value:.3f}, {seeds} seeds"
@@ -150,8 +153,8 @@ def games(budgets: Sequence[int], seeds: int, names: Sequence[str]) -> str:
                 cells.append(str(Errors(*means)))
                 measure.log(f"    {cells[-1]}")
             lines.append(f"| {name} | {' | '.join(cells)} |")
-        parts.append("\n".join(lines))
-    return "\n\n".join(parts)
+        parts[title] = "\n".join(lines)
+    return parts
 
 
 def main() -> None:
@@ -160,6 +163,7 @@ def main() -> None:
     parser.add_argument("--largest", type=int, default=1_000_000, help="the most playouts of a search")
     parser.add_argument("--seeds", type=int, default=5, help="searches of each position")
     parser.add_argument("--selectors", default=",".join(IN_GAMES), help="in games; see SELECTORS")
+    parser.add_argument("--positions", default="", help="games whose title has these words: PyRat")
     parser.add_argument("--write", action="store_true", help=f"into {PAGE.name}")
     given = parser.parse_args()
     measure.use_cores()
@@ -169,7 +173,7 @@ def main() -> None:
         made["tables"] = "\n\n".join(map(tables, budgets))
     if "games" in given.only.split(","):
         budgets = [playouts for playouts in BUDGETS if playouts <= given.largest] or [given.largest]
-        made["games"] = games(budgets, given.seeds, given.selectors.split(","))
+        made |= games(budgets, given.seeds, given.selectors.split(","), given.positions)
     for name, table in made.items():
         print(table, end="\n\n")
         if given.write:

@@ -84,7 +84,7 @@ def _by_cycles(given: Part, game: Game, looping: Part, other: Part) -> Part:
 def resolved_scale(kind: Scale, game: Game) -> Scale:
     """Return the scale that `auto` means for a game: `range` where ends alone pay, else what was seen, `graph`.
 
-    Bounds of what may still come can be far wider than what will: 2048's reach thousands of times further than games do.
+    Bounds of what may still come can be far wider than what will: in 2048 thousands of times as wide.
     """
     if kind != "auto":
         return kind

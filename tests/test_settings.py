@@ -321,3 +321,22 @@ def test_whatever_is_given_is_settings_or_a_usage_error(plain):
     except UsageError:
         return
     assert isinstance(made, ab.SearchConfig)
+
+
+def scales(game: ab.Game, evaluator: Any, **more: Any) -> list[str | None]:
+    """Return the scales a search uses: where one chooses, and where several do if that is another one."""
+    config: Any = ab.search(game.start(), simulations=2, evaluator=evaluator, **more).config
+    return [getattr(selector, "scale", None) for selector in (config.selector, config.simultaneous)]
+
+
+def test_the_scale_follows_from_who_pays_when_and_who_chooses():
+    """Ends alone: the range; on the way: what was seen; by rollouts, where several choose: what the node has seen."""
+    points = ab.games.load("goofspiel", cards=3, rewards="difference")
+    assert points.has("bounds")
+    assert scales(ab.games.load("goofspiel", cards=3, rewards="win"), ab.Rollout()) == ["range", None]
+    assert scales(points, ab.Rollout()) == ["graph", "node"]
+    assert scales(points, ab.Uniform()) == ["graph", None]
+    kept = ab.SearchConfig(selector=ab.Puct(scale="range"))
+    assert scales(points, ab.Rollout(), config=kept) == ["range", None]
+    learnt = ab.SearchConfig(simultaneous=ab.RegretMatching())
+    assert scales(points, ab.Rollout(), config=learnt) == ["graph", None]

@@ -346,3 +346,11 @@ def test_ratings_are_played_once_and_kept(tmp_path, capsys):
     assert main(["rate", str(tmp_path / "run"), "--models", "1", "--simulations", "4"]) == GOOD
     with RunFolder.open(tmp_path / "run") as run:
         assert len(run.ledger.rows["ratings"]) == 2 * len(before)  # others' figures are not mixed in
+
+
+def test_what_is_refused_leaves_nothing_behind(tmp_path):
+    with pytest.raises(UsageError, match="minutes must be at least 0"):
+        train(tmp_path / "run", SAID, minutes=-1.0)
+    with pytest.raises(UsageError, match="is not the folder of a run"):
+        examine(tmp_path)
+    assert not list(tmp_path.iterdir())

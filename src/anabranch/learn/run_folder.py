@@ -273,6 +273,8 @@ class RunFolder:
 
 def examine(folder: Path) -> list[tuple[str, str]]:
     """Return of every file of a run what is wrong with it, "" if nothing is; the run is left as it is."""
+    if not (folder / LEDGER).exists():
+        raise UsageError(f"{folder} is not the folder of a run: it has no {LEDGER}")
     found: list[tuple[str, str]] = []
 
     def look(name: str, read: Callable[[], Any]) -> Any:

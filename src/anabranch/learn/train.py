@@ -72,6 +72,8 @@ def train(
 
     game = load_game(said)
     wanted = preset(game) if config is None else config
+    if minutes is not None:
+        wanted = dataclasses.replace(wanted, minutes=minutes)  # refuses what cannot be, before a folder is made
     with opened(folder, said, wanted, given=config is not None, say=say) as run, Stopping() as stop:
         threads = torch.get_num_threads()
         torch.set_num_threads(1)

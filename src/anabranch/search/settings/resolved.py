@@ -33,13 +33,26 @@ def resolved(config: SearchConfig, game: Game, evaluator: Any) -> SearchConfig:
     made = replace(
         config,
         selector=_selector(config.selector, game, evaluator),
-        simultaneous=_selector(config.simultaneous, game, evaluator),
+        simultaneous=_together(config, game, evaluator),
         chance=_chance(config.chance, evaluator),
         backup=_backup(config.backup, game, evaluator),
         refresh=_by_cycles(config.refresh, game, "sweep", "path"),
         proofs="on" if config.proofs == "auto" else config.proofs,
     )
     return config if made == config else made
+
+
+def _together(config: SearchConfig, game: Game, evaluator: Any) -> Any:
+    """Return the selector of states where several choose at once: with rollouts, where the game pays, scale `node`."""
+    own, chosen = config.selector if config.simultaneous is None else config.simultaneous, config.simultaneous
+    if isinstance(own, (Puct, Ucb1)) and own.scale == "auto" and game.rewards_along and not _is_sure(evaluator):
+        chosen = replace(own, scale="node")
+    return _selector(chosen, game, evaluator)
+
+
+def _is_sure(evaluator: Any) -> bool:
+    """Whether evaluations come without noise to explore against, or with priors."""
+    return has_priors(evaluator) or isinstance(evaluator, Uniform)
 
 
 def _selector(selector: Part, game: Game, evaluator: Any) -> Part:
@@ -52,8 +65,7 @@ def _selector(selector: Part, game: Game, evaluator: Any) -> Part:
         tight = resolved_scale("auto", game) == "range"
         selector = replace(selector, scale="range" if tight else "node")
     if isinstance(selector, Puct) and selector.c_init is None:
-        sure = has_priors(evaluator) or isinstance(evaluator, Uniform)  # which adds no noise to explore against
-        selector = replace(selector, c_init=SURE if sure else NOISY)
+        selector = replace(selector, c_init=SURE if _is_sure(evaluator) else NOISY)
     return selector
 
 

@@ -5,6 +5,7 @@ Plain `pytest` is what `make test` runs; `--long` adds what tests/long.py lists,
 test that is named on the command line runs whatever it is.
 """
 
+import gc
 import os
 from pathlib import Path
 
@@ -24,6 +25,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--cases", type=int, default=None, help="how many: random games of tests/parity, inputs of each parser"
     )
     group.addoption("--seed", type=int, default=0, help="which inputs these are")
+
+
+def pytest_collection_finish() -> None:
+    """Leave what was imported out of garbage collections: with torch there one takes half a second."""
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -90,10 +90,11 @@ SMALL: dict[str, dict[str, Any]] = {"n_in_a_row": {"size": 4, "line": 3}, "othel
 
 @pytest.mark.parametrize("name", ab.games.names())
 @pytest.mark.parametrize("compiled", [True, False], ids=["compiled", "interpreted"])
-def test_built_in_games_keep_the_laws(name, compiled):
+@pytest.mark.parametrize("seconds", [0.25, 1.0], ids=["short", "long"])
+def test_built_in_games_keep_the_laws(name, compiled, seconds):
     options = {} if compiled else SMALL.get(name, {})  # interpreted rules see more of a small board in the same time
     game = ab.games.load(name, compiled=compiled, **options)
-    report = ab.check(game, seconds=0.7)
+    report = ab.check(game, seconds=seconds)
     assert report.ok, str(report)
     assert report.laws["step"] > 0
     assert bool(report.laws["compiled"]) == (compiled and isinstance(game, ab.CompiledGame))

@@ -191,8 +191,13 @@ def told(path: Path, *, options: tuple[str, ...] = ()) -> dict[str, str]:
     return {f"{kind} {name}": text for kind, name, text in lines}
 
 
-def test_texts_are_the_same_in_every_process_and_folder_and_differ_where_things_do(tmp_path):
-    first = told(written(tmp_path / "one"))
+@pytest.fixture(scope="module")
+def first(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """The texts of the files as they are."""
+    return told(written(tmp_path_factory.mktemp("first") / "one"))
+
+
+def test_texts_are_the_same_in_every_process_and_folder_and_differ_where_things_do(first, tmp_path):
     assert told(written(tmp_path / "other"), options=("-X", "no_debug_ranges")) == first
     assert len(first) == 26
     assert len(set(first.values())) == 26 - 2  # what is cached is what it was; a bot is one function
@@ -212,11 +217,11 @@ def test_texts_are_the_same_in_every_process_and_folder_and_differ_where_things_
         ({"helper": ("deeper.DEEP", "2 * deeper.DEEP")}, []),
         ({"deeper": ("0.125", "0.25")}, []),
     ],
-    ids=["the file", "a value in it", "a file it imports", "a file that one imports"],
+    ids=["the file", "a value in it", "a file it imports", "the last of files that import others"],
 )
-def test_code_that_was_edited_is_other_code(tmp_path, change, same):
+def test_code_that_was_edited_is_other_code(first, tmp_path, change, same):
     """All that is made of a file is another's when the file, or one of the user's own that it imports, has changed."""
-    before, after = told(written(tmp_path / "one")), told(written(tmp_path / "other", **change))
+    before, after = first, told(written(tmp_path / "other", **change))
     assert [name for name in before if before[name] == after[name]] == same
     for name in before:
         assert before[name].partition("sha256")[0] == after[name].partition("sha256")[0]

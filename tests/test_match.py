@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import os
 import random
@@ -591,6 +592,7 @@ def test_every_given_position_is_played_from_both_seats():
         str(game.position(texts[pair % 2])) for pair in (0, 0, 1, 1) * 2
     ]
     assert "8 games in 4 pairs, from 2 given positions" in match.summary()
+    assert "2 games in 1 pair, from 1 given position" in dataclasses.replace(match, records=match.records[:2]).summary()
     for record in match.records:
         states = record.states(game)
         assert states[0] == game.position(texts[record.pair % 2])

@@ -16,6 +16,7 @@ from tests.test_draw import SVG, parsed, words_of
 import anabranch as ab
 from anabranch.draw.palette import SOFT, blend, player_colour, value_colour
 from anabranch.errors import UsageError
+from anabranch.search.results.chance import ChanceCount, ChanceCounts
 from anabranch.search.results.show.node_text import distinguishing
 from anabranch.search.results.show.numbers import Scale, Spread, signed
 from anabranch.search.results.show.result_sheet import result_sheet
@@ -513,3 +514,13 @@ def test_pictures_of_the_pages_are_small_still_and_of_today():
     for name, (options, moves) in script.POSITIONS.items():
         state = script.position(name, moves, compiled=False, **options)
         assert files[f"board_{name}"] == state.picture().svg, "docs/pictures.py draws it anew"
+
+
+def test_dice_are_told_in_one_short_line():
+    """Of one kind all enumerated; of several, some kept frozen: what is 0 or follows from the rest is not said."""
+    alike = ChanceCounts((ChanceCount(6, 439, 439, 8438, 2634, 0),))
+    assert str(alike) == "439 chance nodes of 6 outcomes: all enumerated, 8,438 visits"
+    mixed = ChanceCounts((ChanceCount(2, 3, 1, 10, 5, 1), ChanceCount(None, 4, 0, 20, 7, 0)))
+    assert str(mixed) == (
+        "7 chance nodes (3 of 2, 4 of ? outcomes): 1 enumerated, 30 visits, 12 outcomes stored, 1 frozen"
+    )

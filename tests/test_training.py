@@ -68,7 +68,17 @@ def test_a_seed_decides_games_and_weights_after_1000_steps(tmp_path):
 
 
 def test_a_run_ends_with_models_scores_ratings_and_no_damage(tmp_path):
-    done = train(tmp_path / "run", SAID, tiny("most_steps=25"))
+    said: list[str] = []
+    shown: list[str] = []
+    done = train(
+        tmp_path / "run",
+        SAID,
+        tiny("most_steps=25"),
+        say=said.append,
+        progress=lambda status: shown.append(str(status)),
+    )
+    assert not any("rating" in words for words in said)  # they stay on the screen
+    assert any(words.startswith("rating model") for words in shown)
     assert done.whole
     assert done.step == 25
     assert done.score is not None

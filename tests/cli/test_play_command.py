@@ -213,4 +213,4 @@ def test_compiling_is_shown(play, monkeypatch):
 
     monkeypatch.setattr("anabranch.cli.play.progress", progress)
     play(["tic_tac_toe"], ["quit"])
-    assert shown[0] == "loading tic_tac_toe"
+    assert shown[0] == "loading tic_tac_toe; new rules are compiled first"

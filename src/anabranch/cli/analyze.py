@@ -13,7 +13,7 @@ from tyro.conf import Positional, arg
 from anabranch.cli import GOOD, INTERRUPTED
 from anabranch.cli.options import NAMES_OF_GAMES, GameFlags
 from anabranch.cli.positions import OR_INPUT, POSITION, given_position
-from anabranch.cli.progress import progress
+from anabranch.cli.progress import loading, progress
 from anabranch.cli.report import report
 from anabranch.cli.search_flags import SearchFlags
 from anabranch.cli.show import print_json
@@ -123,7 +123,7 @@ class Command(SearchFlags, GameFlags):
 
     def _analysis(self) -> Analysis:
         budget, config = self.budget(), self.settings()
-        with progress(f"loading {self.game}"):  # which may compile
+        with progress(loading(self.game)):
             game = self.load()
             evaluator = self.evaluator_for(game)
             try:

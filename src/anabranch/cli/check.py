@@ -23,7 +23,7 @@ class Command(GameFlags):
     def run(self) -> int:
         """Print the report; the exit code says whether all laws hold."""
         game = self.load()
-        with busy(f"compiling {game!r}, then checking it for {self.seconds:g} s"):
+        with busy(f"compiling {game}, then checking it for {self.seconds:g} s"):
             report = check(game, seconds=self.seconds, seed=self.seed)
         if self.json:
             print_json(report.to_json())

@@ -76,7 +76,9 @@ class Command(GameFlags):
         path = path_of(series, self.out)
         try:
             with (
-                progress(f"playing at most {self.most} pairs of {series.game!r}, no move yet") as show,
+                progress(
+                    f"playing at most {self.most} pairs of {series.game}, no move yet; new rules are compiled first"
+                ) as show,
                 written(series, path, same_agents=self.same_agents),
             ):
                 series.decide(lambda so_far: show(told(series, so_far)))

@@ -89,7 +89,7 @@ class Command(GameFlags):
         try:
             with (
                 progress(
-                    f"playing {series.games} games of {series.game!r}, no move yet: rules are compiled first"
+                    f"playing {series.games} games of {series.game}, no move yet; new rules are compiled first"
                 ) as show,
                 written(series, path, same_agents=self.same_agents),
             ):

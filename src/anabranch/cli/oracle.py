@@ -10,7 +10,7 @@ from tyro.conf import Positional, arg
 from anabranch.cli import GOOD
 from anabranch.cli.options import GameFlags
 from anabranch.cli.positions import OR_INPUT, POSITION, given_position
-from anabranch.cli.progress import progress
+from anabranch.cli.progress import loading, progress
 from anabranch.cli.show import print_json, print_table
 from anabranch.errors import TooManyStatesError, UsageError
 from anabranch.game.moves import action_name, play_moves
@@ -50,7 +50,7 @@ class Command(GameFlags, What):
         """Print exact values."""
         if self.what == "solve" and (self.position is not None or self.moves):
             raise UsageError("solve takes the whole game; query takes --position and --moves")
-        with progress(f"loading {self.game}"):  # which may compile
+        with progress(loading(self.game)):
             game = self.load()
             state = game.start() if self.position is None else given_position(game, self.position)
             state = play_moves(state, self.moves)

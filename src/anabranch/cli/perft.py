@@ -23,7 +23,7 @@ class Command(GameFlags):
     def run(self) -> int:
         """Print one row per depth."""
         game = self.load()
-        with busy(f"counting {game!r} to depth {self.depth}"):
+        with busy(f"counting {game} to depth {self.depth}"):
             rows = perft(game.start(self.seed), self.depth)
         if self.json:
             print_json([asdict(row) for row in rows])

@@ -14,7 +14,7 @@ from tyro.conf import arg
 from anabranch.cli import GOOD
 from anabranch.cli.options import GameFlags
 from anabranch.cli.positions import POSITION, given_position
-from anabranch.cli.progress import progress
+from anabranch.cli.progress import loading, progress
 from anabranch.cli.search_flags import EVALUATORS, with_evaluators
 from anabranch.cli.show import print_json
 from anabranch.errors import UnknownNameError, UsageError
@@ -63,7 +63,7 @@ class Command(GameFlags):
 
     def run(self) -> int:
         """Hold the conversation; with --json it goes to stderr, and the game to stdout at the end."""
-        with progress(f"loading {self.game}", at_once=False):  # which may compile
+        with progress(loading(self.game), at_once=False):
             game = self.load()
             str(game.start())
         try:
@@ -86,7 +86,7 @@ class Command(GameFlags):
         agents = [human if seat == own else other for seat in range(game.players)]
         session = Session(game, agents, seed, position)
         against = f": you are {game.player_name(own)}, against {name_of(other)}" if other is not human else ""
-        human.say(f"{repr(game).removesuffix('()')}{against if game.players > 1 else ''}. Type help for the commands.")
+        human.say(f"{game}{against if game.players > 1 else ''}. Type help for the commands.")
         human.say(f"The seed is {seed}; with --seed {seed} the same moves meet the same dice and answers.")
         session.run()
         if self.json:

@@ -12,7 +12,7 @@ from tyro.conf import Positional, arg
 from anabranch.cli import GOOD
 from anabranch.cli.options import GameFlags
 from anabranch.cli.output import say
-from anabranch.cli.progress import progress
+from anabranch.cli.progress import loading, progress
 from anabranch.cli.search_flags import EVALUATORS, with_evaluators
 from anabranch.cli.show import print_json
 from anabranch.errors import UsageError
@@ -52,7 +52,7 @@ class Command(GameFlags):
 
     def run(self) -> int:
         """Print the share of choices that lose nothing, and the mean regret."""
-        with progress(f"loading {self.game}", at_once=False) as show:  # which may compile, and solve
+        with progress(loading(self.game), at_once=False) as show:
             game = self.load()
             agent = agent_by_name(with_evaluators([self.agent], self.evaluator)[0], game)
             show(f"drawing {self.states} positions of {self.game}")

@@ -42,7 +42,7 @@ class Command:
             return GOOD
         print(
             f"{found.game}: {found.games} games, {found.positions} positions to learn from, {found.steps} steps, "
-            f"{found.models} models in {found.minutes:.1f} min"
+            f"{found.models} {'model' if found.models == 1 else 'models'} in {found.minutes:.1f} min"
         )
         print(
             f"games have {found.mean_length:.1f} decisions, seats got "

@@ -241,6 +241,9 @@ class Game(metaclass=GameType):
         inside = [repr(value) for value in args] + [f"{key}={value!r}" for key, value in kwargs]
         return f"{self.name}({', '.join(inside)})"
 
+    def __str__(self) -> str:
+        return repr(self).removesuffix("()")
+
     def __eq__(self, other: object) -> bool:
         return self is other or (type(self) is type(other) and self._identity() == other._identity())
 

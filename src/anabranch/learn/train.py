@@ -58,7 +58,8 @@ def train(
 ) -> Trained:
     """Train, in a folder that is made or that has a run of the same game and settings, which then goes on.
 
-    `said` describes the game; `minutes` are those of the whole run. Needs torch.
+    `said` describes the game; `minutes` are those of the whole run. `say` gets what should stay on a screen, `progress`
+    what replaces what it got before: a status, or words. Needs torch.
     """
     try:
         import torch
@@ -86,7 +87,7 @@ def train(
             rated = None
             if whole:
                 with stop.interruptibly():
-                    rated = rate(run, game, settings.rating, chosen_models(run, settings.rating.models), say)
+                    rated = rate(run, game, settings.rating, chosen_models(run, settings.rating.models), progress)
         finally:
             torch.set_num_threads(threads)
         return Trained(

@@ -36,6 +36,7 @@ class BestResponse:
     returns: tuple[float, ...]  # of the response in the seat
     usual: tuple[float, ...]  # of the strategy itself in the seat, with the same dice
     largest: float  # by how much two returns can differ
+    cut: int = 0  # games that were cut off for their length
 
     @property
     def value(self) -> float:
@@ -68,14 +69,16 @@ class BestResponse:
             "value": self.value,
             "gain": self.gain,
             "interval": list(self.interval),
+            "cut": self.cut,
         }
 
     def __str__(self) -> str:
         low, high = self.interval
         name = self.game.player_name(self.seat)
+        cut = f"; {self.cut} cut off for their length, and scored by what was got until then" if self.cut else ""
         return (
             f"{name}: a search that knows the strategy gains {self.gain:+.4f} ({low:+.4f} to {high:+.4f}) in "
-            f"{len(self.returns)} games of {self.simulations} simulations; a best response gains at least as much"
+            f"{len(self.returns)} games of {self.simulations} simulations; a best response gains at least as much{cut}"
         )
 
 
@@ -90,6 +93,7 @@ def best_response(
     evaluator: Any = None,
     config: SearchConfig | None = None,
     seed: int = 0,
+    longest: int = 1000,
     progress: Callable[[int, int], None] | None = None,
 ) -> BestResponse:
     """Play a search that knows a strategy against it, and return what it gains: a lower bound for any game.
@@ -101,36 +105,48 @@ def best_response(
 
     `strategy` is what `ab.exploitability` takes. Positions are evaluated by an `evaluator` of the game, rollouts if
     none is given. The strategy is asked once about every state that the search or the games reach; one that searches
-    itself therefore takes a search each. `progress` is called with games played and games in all.
+    itself therefore takes a search each. A game is cut off after `longest` moves and rolls and scored by what was got
+    until then: two who only wait for each other may play for ever. `progress` is called with games played and games in
+    all.
     """
     state = start.start() if isinstance(start, Game) else checked_state(start)
     game = state.game
     if not isinstance(seat, int) or isinstance(seat, bool) or seat not in range(game.players):
         raise UsageError(f"there is no seat {seat!r}; {game.name} has seats 0 to {game.players - 1}")
-    for name, number, least in (("simulations", simulations, 1), ("games", games, 1), ("seed", seed, None)):
+    whole = (("simulations", simulations, 1), ("games", games, 1), ("seed", seed, None), ("longest", longest, 1))
+    for name, number, least in whole:
         check_whole(name, number, least)
     view = checked_view(view, game)
     known = _remembering(as_strategy(strategy, game, seed=seed))
     faced = against(state, known, seat, view)
     inner = InnerEvaluator(as_evaluator(Rollout() if evaluator is None else evaluator))
     searcher = Searcher(faced, inner, checked_config(config))
-    returns, usual = [], []
+    returns, usual, cut = [], [], 0
     for number in range(games):
-        returns.append(_played(faced, searcher, known, simulations, seed, number))
-        usual.append(_played(faced, None, known, simulations, seed, number))
+        found, ended = _played(faced, searcher, known, simulations, seed, number, longest)
+        returns.append(found)
+        found, also = _played(faced, None, known, simulations, seed, number, longest)
+        usual.append(found)
+        cut += not (ended and also)
         if progress is not None:
             progress(number + 1, games)
     low, high = faced.returns
-    return BestResponse(game, seat, view, simulations, tuple(returns), tuple(usual), high - low)
+    return BestResponse(game, seat, view, simulations, tuple(returns), tuple(usual), high - low, cut)
 
 
 def _played(
-    faced: Against, searcher: Searcher | None, strategy: Strategy, simulations: int, seed: int, number: int
-) -> float:
-    """Return what the seat collects in one game, played by a search or, without one, by the strategy too."""
+    faced: Against,
+    searcher: Searcher | None,
+    strategy: Strategy,
+    simulations: int,
+    seed: int,
+    number: int,
+    longest: int,
+) -> tuple[float, bool]:
+    """Return what the seat collects in one game, played by a search or else by the strategy; and whether it ended."""
     state, total, weight, moment = faced.start_state, 0.0, 1.0, 0
     dice = seed_for(seed, Purpose.DICE, number)
-    while not state.over:
+    while not state.over and moment < longest:
         rolled = state.turn_bits == CHANCE
         if rolled:
             state, rewards = state.step(state.draw(dice, moment))
@@ -146,7 +162,7 @@ def _played(
         total += weight * faced.worth(rewards)
         weight *= 1.0 if rolled else faced.discount
         moment += 1
-    return total
+    return total, state.over
 
 
 def _found(faced: Against, searcher: Searcher, state: State, simulations: int, stream: int) -> int:

@@ -107,7 +107,8 @@ class Match:
         """Return one line on what was played."""
         pairs = len({record.pair for record in self.records})
         together = max((len(record.seats) for record in self.records), default=2)
-        words = "pairs" if together == 2 else f"rounds of {together}"
+        words = ("pair" if together == 2 else "round") + ("s" if pairs != 1 else "")
+        words += f" of {together}" if together != 2 else ""
         if isinstance(self.openings, int):
             plies = f"{self.openings} random {'ply' if self.openings == 1 else 'plies'} each first"
             opening = plies if self.openings else "from the start"

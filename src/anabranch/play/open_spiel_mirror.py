@@ -49,7 +49,7 @@ def twin_of(game: Game) -> Any:
         }
     elif name not in ("tic_tac_toe", "othello"):
         raise UsageError(
-            f"OpenSpiel has no game with the rules and numbers of {game!r}; its players play open_spiel:NAME, "
+            f"OpenSpiel has no game with the rules and numbers of {game}; its players play open_spiel:NAME, "
             f"tic_tac_toe, connect_four, othello, pig, and goofspiel with rewards 'win' or 'points'"
         )
     return pyspiel_module().load_game(name, parameters)

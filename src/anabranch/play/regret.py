@@ -87,9 +87,9 @@ class Regret:
     def __str__(self) -> str:
         low, high = self.interval
         return (
-            f"{self.game}: {self.agent} in {len(self.regrets):,} positions\n"
+            f"{self.game.removesuffix('()')}: {self.agent} in {len(self.regrets):,} positions\n"
             f"mean regret {self.mean:.4f}, 95 % interval {low:.4f} to {high:.4f}; nothing lost in {self.equal:.1%}; "
-            f"most in position {self.worst}, {self.regrets[self.worst]:.4f}"
+            f"at most {self.regrets[self.worst]:.4f}, in position {self.worst}"
         )
 
 

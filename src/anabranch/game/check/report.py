@@ -72,15 +72,15 @@ class Report:
         broken = {violation.law for violation in self.violations}
         tested = [name for name, times in self.laws.items() if times]
         idle = [name for name, times in self.laws.items() if not times and name not in (*self.unmet, *broken)]
-        games = _count(self.games, "random game")
+        name, games = self.game.removesuffix("()"), _count(self.games, "random game")
         if self.broken_off:
             games += " begun, " + ("all" if self.broken_off == self.games else f"{self.broken_off:,}") + " broken off"
         effort = f"{games}, {_count(self.states, 'state')}, {_count(self.plies, 'move')}, {self.seconds:.1f} s"
         if self.ok:
-            lines = [f"{self.game}: all {len(tested)} laws hold ({effort})"]
+            lines = [f"{name}: all {len(tested)} laws hold ({effort})"]
         else:
             count = len(self.violations)
-            lines = [f"{self.game}: {count} {'law' if count == 1 else 'laws'} broken ({effort})"]
+            lines = [f"{name}: {count} {'law' if count == 1 else 'laws'} broken ({effort})"]
         lines += [f"  ✗ {violation}" for violation in self.violations]
         for title, words in (
             ("tested", [f"{name} {self.laws[name]:,}×" for name in tested]),

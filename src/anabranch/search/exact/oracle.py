@@ -90,7 +90,7 @@ class SolvedOracle(Oracle):
         return {choice: float(worth[choice]) for choice in state.choices(seat)}
 
     def __repr__(self) -> str:
-        return f"<oracle of {self.game!r}: {self.solution.states:,} states>"
+        return f"<oracle of {self.game}: {self.solution.states:,} states>"
 
 
 def oracle(

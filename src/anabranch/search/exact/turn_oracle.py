@@ -203,7 +203,7 @@ class TurnOracle(Oracle):
         return worth
 
     def __repr__(self) -> str:
-        return f"<oracle of {self.game!r}: {self.rules.categories} categories>"
+        return f"<oracle of {self.game}: {self.rules.categories} categories>"
 
 
 def _of_mover(records: npt.NDArray[np.void], name: str) -> npt.NDArray[np.int64]:

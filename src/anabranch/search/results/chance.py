@@ -67,14 +67,21 @@ class ChanceCounts:
     def __str__(self) -> str:
         if not self.rows:
             return "no dice"
-        parts = [f"{self.visits:,} visits", f"{self.stored:,} outcomes stored", f"{self.frozen:,} frozen"]
+        parts = [f"{self.visits:,} visits"]
+        if self.enumerated < self.nodes:
+            parts += [f"{self.stored:,} outcomes stored"]
+        if self.frozen:
+            parts += [f"{self.frozen:,} frozen"]
         if self.in_transition:
             return f"dice inside {self.nodes:,} transitions: {', '.join(parts)}"
-        sizes = ", ".join(f"{row.nodes:,} of {'?' if row.outcomes is None else row.outcomes}" for row in self.rows[:8])
-        more = ", …" if len(self.rows) > 8 else ""
         if self.enumerated:
-            parts.insert(0, f"{self.enumerated:,} enumerated")
-        return f"{self.nodes:,} chance nodes ({sizes}{more} outcomes): {', '.join(parts)}"
+            parts.insert(0, f"{'all' if self.enumerated == self.nodes else format(self.enumerated, ',')} enumerated")
+        sizes = [("?" if row.outcomes is None else f"{row.outcomes}", f"{row.nodes:,}") for row in self.rows]
+        if len(sizes) == 1:
+            return f"{self.nodes:,} chance nodes of {sizes[0][0]} outcomes: {', '.join(parts)}"
+        listed = ", ".join(f"{nodes} of {outcomes}" for outcomes, nodes in sizes[:4])
+        more = ", …" if len(sizes) > 4 else ""
+        return f"{self.nodes:,} chance nodes ({listed}{more} outcomes): {', '.join(parts)}"
 
 
 def chance_counts(graph: Graph | ReferenceGraph | Excerpt, *, in_transition: bool) -> ChanceCounts:

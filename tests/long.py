@@ -16,7 +16,7 @@ LONG = [
     "tests/test_docs.py::test_blocks_run_in_order[[]docs/games/*",
     "tests/test_docs.py::test_blocks_run_in_order[[]docs/[a-su-z]*",
     "tests/test_examples.py::test_example_0[2-9]*",
-    # More random games than sixty (two of the first five chunks have paths of a thousand steps), and more built-in ones.
+    # More random games than sixty (two of the first five chunks have paths of a thousand steps), second instances.
     "tests/parity/test_random_games.py::test_random_games[[]range([1-9][0-9][0-9], *",
     "tests/parity/test_random_games.py::test_random_games[[]range([48]0, *",
     "tests/laws/test_backup.py::test_refresh_is_idempotent[[]1[0-9][0-9]]",

@@ -1,12 +1,13 @@
 """What is said where no terminal is: new words once, and the same words with the time, less and less often."""
 
+import threading
 import time
 
 from anabranch.cli import output, progress
 
 
 def test_words_that_stay_are_repeated_after_2_4_8_16_ticks_with_the_time(monkeypatch):
-    said = []
+    said: list[str] = []
     monkeypatch.setattr(progress, "EVERY", 0.01)
     monkeypatch.setattr(output, "say", said.append)
     with progress.progress("solving") as show:
@@ -23,7 +24,7 @@ def test_words_that_stay_are_repeated_after_2_4_8_16_ticks_with_the_time(monkeyp
 
 def test_the_nth_repetition_is_said_if_n_is_a_power_of_two(monkeypatch):
     """Driven by hand: 20 ticks are 1, 2, 4, 8 and 16, and no others."""
-    said = []
+    said: list[str] = []
 
     class Ticks:
         """An event that is waited for 20 times and then set."""
@@ -37,8 +38,8 @@ def test_the_nth_repetition_is_said_if_n_is_a_power_of_two(monkeypatch):
         def set(self):
             pass
 
-    monkeypatch.setattr(progress.threading, "Event", Ticks)
-    monkeypatch.setattr(progress.threading, "Thread", Direct)
+    monkeypatch.setattr(threading, "Event", Ticks)
+    monkeypatch.setattr(threading, "Thread", Direct)
     monkeypatch.setattr(output, "say", said.append)
     with progress.progress("solving"):
         pass

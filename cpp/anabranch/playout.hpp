@@ -178,10 +178,9 @@ class Playout {
   [[gnu::always_inline]] void back_up(const Visit& visit, bool nested) {
     Graph& g = c.graph;
     const bool read = !Watched && g.graded && plain_;
-    bool learnt = false;  // whether more is certain of the node below
     if (visit.ends_at != kNone) [[unlikely]] {
       if (Watched && nested) read_children(g, g.nodes[visit.ends_at], c.config);  // as below
-      learnt = Proves && propagation.proofs.reconsider(visit.ends_at);
+      if constexpr (Proves) propagation.proofs.reconsider(visit.ends_at);
       propagation.refresh(visit.ends_at);
     }
     if constexpr (Watched)
@@ -206,7 +205,7 @@ class Playout {
       ++node.visits;
       node.clear(kOnPath);
       if (learns_ && node.acting > 1) [[unlikely]] learn<P>(step, read);
-      if constexpr (Proves) learnt = (learnt || propagation.proofs.teaches(step.node, node, step.place)) && propagation.proofs.reconsider(step.node);
+      if (Proves && propagation.proofs.teaches(node, step.place)) [[unlikely]] propagation.proofs.reconsider(step.node);
       if (read && node.kind == Kind::decision && !node.is(kTwinEdges)) [[likely]] {
         selectors.value<P>(g, node);
         if (Proves && node.is(kTight)) [[unlikely]] clip_tight(g, c.config, step.node);

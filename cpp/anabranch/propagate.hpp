@@ -13,6 +13,7 @@
 #include "anabranch/backup.hpp"
 #include "anabranch/context.hpp"
 #include "anabranch/proof.hpp"
+#include "anabranch/reconsider.hpp"
 #include "anabranch/select/selector.hpp"
 
 namespace anabranch {

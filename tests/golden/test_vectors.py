@@ -45,6 +45,7 @@ def settings(options):
     kind, amount = options["first_play"]
     exact_up_to = 10**9 if options["chance"] == "exact" else ab.Chance().exact_up_to
     return ab.SearchConfig(
+        proofs="off",  # the contract without them
         selector=ab.Puct(
             first_play=ab.FirstPlay(kind, amount),
             ties="first",
@@ -86,7 +87,7 @@ def test_conformance_vectors_of_gumbel(number, search):
     case = load_case(number, "gumbel", compiled=compiled)
     options = {name: case.options[name] for name in ("considered", "c_visit", "c_scale", "scale")}
     state = case.game.start()
-    searched = make(state, case.evaluator, ab.SearchConfig(selector=ab.Gumbel(**options)))
+    searched = make(state, case.evaluator, ab.SearchConfig(proofs="off", selector=ab.Gumbel(**options)))
     give_noise(searched, case.options["gumbel"])
     result = searched.run(simulations=case.options["simulations"])
     result.graph.check()
@@ -111,6 +112,7 @@ def test_eight_nodes(on_visit, values, search):
     make, compiled = SEARCHES[search]
     game = Explicit(EIGHT_NODES) if compiled else Explicit(EIGHT_NODES).interpreted()
     config = ab.SearchConfig(
+        proofs="off",
         selector=ab.Puct(c_init=1.0, c_log=0.0, epsilon=0.0, scale="none", first_play=ab.FirstPlay.parent()),
         transposition=ab.Transposition(on_visit=on_visit),
     )

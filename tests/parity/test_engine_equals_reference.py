@@ -341,10 +341,10 @@ def test_chance_that_is_only_drawn(game, evaluator):
 
 def test_streams_equal_the_references():
     """The n-th root of a searcher draws from stream n, as the reference does when told so."""
-    game = RandomGame(seed=3, chance=0.6, players=2)
-    searcher = ab.Searcher(game, ab.Rollout(), ab.SearchConfig(seed=5), threads=1)
+    game, config = RandomGame(seed=3, chance=0.6, players=2), ab.SearchConfig(seed=5, proofs="off")
+    searcher = ab.Searcher(game, ab.Rollout(), config, threads=1)
     results = searcher.run([searcher.root(game.start()) for _ in range(4)], simulations=120)
-    references = [ab.Reference(game.start(), ab.Rollout(), ab.SearchConfig(seed=5), stream=n) for n in range(4)]
+    references = [ab.Reference(game.start(), ab.Rollout(), config, stream=n) for n in range(4)]
     expected = [[node.visits for node in reference.run(simulations=120).graph.nodes] for reference in references]
     assert [result.graph.columns["visits"].tolist() for result in results] == expected
     assert len({tuple(visits) for visits in expected}) == 4

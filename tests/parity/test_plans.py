@@ -95,7 +95,7 @@ def test_exact_rules_as_a_model_equal_the_search_of_the_game(name, width, depth,
     states = [start, start.step(start.legal()[0])[0]]
     model = Rules(game, ab.Hashing(3))
     config = ab.SearchConfig(
-        selector=selector, width=width, depth=depth, transposition=ab.Transposition(merge=False), seed=5
+        selector=selector, width=width, depth=depth, transposition=ab.Transposition(merge=False), proofs="off", seed=5
     )
     planner = ab.Planner(model, config)
     found = planner.plan(states, visits=0)

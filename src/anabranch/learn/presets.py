@@ -60,9 +60,9 @@ def from_shape(shape: Shape) -> TrainConfig:
 
 
 def _search(*, full: int, fast: int, chance: float = 0.25, **more: Any) -> SearchConfig:
-    return SearchConfig(
-        noise=RootNoise(), forced=ForcedPlayouts(), cap=PlayoutCap(full=full, fast=fast, chance=chance), **more
-    )
+    """Return settings of self-play; a search that a proof ends early would have few visits to learn from."""
+    cap = PlayoutCap(full=full, fast=fast, chance=chance)
+    return SearchConfig(noise=RootNoise(), forced=ForcedPlayouts(), cap=cap, proofs="off", **more)
 
 
 def _takes_turns(game: Game) -> bool:

@@ -153,7 +153,10 @@ class TrainConfig(Part):
     search: Annotated[SearchConfig, "the search that plays: PUCT by default, its cap, noise and forced playouts"] = (
         field(
             default_factory=lambda: SearchConfig(
-                noise=RootNoise(), forced=ForcedPlayouts(), cap=PlayoutCap(full=128, fast=24, chance=0.25)
+                noise=RootNoise(),
+                forced=ForcedPlayouts(),
+                cap=PlayoutCap(full=128, fast=24, chance=0.25),
+                proofs="off",  # a search that a proof ends early has few visits to learn from
             )
         )
     )

@@ -81,8 +81,8 @@ def best_of(choices: Sequence[Interval], *, maximises: bool) -> Interval:
 
 
 def passed_over(choice: Interval, best: Interval, *, maximises: bool) -> bool:
-    """Whether another choice is certainly better: what is certain of the best is more than this can be worth."""
-    return choice[1] < best[0] if maximises else choice[0] > best[1]
+    """Whether a choice cannot be worth more to who chooses than what is certain of the best."""
+    return choice[1] <= best[0] if maximises else choice[0] >= best[1]
 
 
 def hull(intervals: Sequence[Interval]) -> Interval:

@@ -1,6 +1,6 @@
 """Proofs in the reference: what is certain of a node, which choices are not worth another visit (docs/model.md, 14).
 
-A node is *reconsidered* when something was learnt about the edge walked: pure functions of the children as they are.
+A node is *reconsidered* now and then, and when a child is proven: pure functions of the children as they are.
 """
 
 from __future__ import annotations
@@ -57,45 +57,43 @@ class Proofs:
         return proofs.behind(edge.reward[player], edge.discount, interval)
 
     def teaches(self, node: Node, edges: list[Edge]) -> bool:
-        """Whether a visit over these edges, just counted, says something new: a first visit, or a proven child.
+        """Whether to reconsider a node after a visit over these edges, just counted.
 
-        Always where values go round in loops: there intervals tighten a little every time.
+        At once if the visit opened several outcomes or the child is newly proven; for all else once in as many visits
+        as there are edges, so that a visit looks at one of them on average.
         """
         if not self.on or node.proven:
             return False
-        if len(edges) != 1 or self.game.cycles == "bootstrap":
-            return True  # several outcomes were opened at once
+        if len(edges) != 1:
+            return True
         (edge,) = edges
-        if not self.knows(node, edge):
-            return False
-        assert edge.child is not None
-        if edge.visits == 1:
-            return [self.of_edge(edge, player) for player in range(self.terms.kept)] != node.limits
-        return edge.child.proven and not edge.skip
+        closed = self.knows(node, edge) and edge.child is not None and edge.child.proven
+        return (closed and not edge.skip) or node.visits % len(node.edges) == 0
+
+    def _tells(self, node: Node, edge: Edge) -> bool:
+        """Whether an edge says more than the node's limits do."""
+        return [self.of_edge(edge, player) for player in range(self.terms.kept)] != node.limits
 
     # Reconsidering
 
-    def reconsider(self, node: Node) -> bool:
-        """Compute a node's intervals from its children's, and which edges are done with; return whether they changed.
-
-        What is proven stays as it is.
-        """
+    def reconsider(self, node: Node) -> None:
+        """Compute a node's intervals from its children's, and which edges are done with; what is proven stays so."""
         if not self.on or node.proven or node.visits == 0 or not node.edges:
-            return False
+            return
         known = [edge for edge in node.edges.values() if self.knows(node, edge)]
         if node.kind is Kind.CHANCE and not node.outcomes:
-            return False
+            return
+        if not any(self._tells(node, edge) for edge in known):
+            return  # more than the limits is certain of no choice
         for edge in node.edges.values():
             edge.skip = False
         found = self._found(node, known)
-        before = node.intervals
         node.intervals = [proofs.within(each, bounds) for each, bounds in zip(found, node.limits, strict=True)]
         node.tight = node.intervals != node.limits
         node.proven = self._is_point(node)
         if node.proven:
             node.tight = True
             node.distance = self._distance(node, known)
-        return node.intervals != before
 
     def _found(self, node: Node, known: list[Edge]) -> list[Interval]:
         players = range(self.terms.kept)
@@ -151,9 +149,10 @@ class Proofs:
         maximises = terms.mode == "free" or mover == 0
         mine = [self.of_edge(edge, own) for edge in known]
         best = proofs.best_of([*([node.limits[own]] if untried else []), *mine], maximises=maximises)
-        apart = 0.0 if terms.mode == "opposed" else terms.apart
-        certain = (best[0] - apart, best[1])
-        worse = [proofs.passed_over(interval, certain, maximises=maximises) for interval in mine]
+        if terms.mode == "opposed":
+            worse = [proofs.passed_over(interval, best, maximises=maximises) for interval in mine]
+        else:
+            worse = [interval[1] < best[0] - terms.apart for interval in mine]  # what ties may be taken
         for edge, is_worse in zip(known, worse, strict=True):
             edge.skip = is_worse or (edge.child is not None and edge.child.proven)
         if not untried and all(edge.skip for edge in known):
@@ -211,25 +210,22 @@ class Proofs:
         """Return which choices of the `index`-th acting player are not worth another visit; never all of them.
 
         Of one who acts alone, those reconsidering found closed or worse. Where two opposed players choose at once,
-        those all of whose cells are closed now, and those that are worth less than is certain, whatever the other does.
+        those all of whose cells are known, and closed now or worth less than is certain, whatever the other does.
         """
         passed = [False] * len(node.choices[index])
         if len(node.acting) == 1:
             for edge in node.edges.values():
                 passed[edge.move[0]] = edge.skip
             return passed
-        if not self.on or self.terms.mode == "free" or not node.tight:
+        if self.terms.mode == "free" or not any(edge.skip for edge in node.edges.values()):
             return passed
-        table, closed = self._table(node), [[False] * len(node.choices[1]) for _ in node.choices[0]]
-        for edge in node.edges.values():
-            if self.knows(node, edge) and edge.child is not None and edge.child.proven:
-                closed[edge.move[0]][edge.move[1]] = True
-        if index == 1:
-            table = [[(-high, -low) for low, high in column] for column in zip(*table, strict=True)]
-            closed = [list(column) for column in zip(*closed, strict=True)]
         certain = self.seen_by(node.intervals, index)[0]
-        for choice, (row, done) in enumerate(zip(table, closed, strict=True)):
-            passed[choice] = all(done) or max(high for _, high in row) < certain
+        for choice in range(len(passed)):
+            cells = [edge for edge in node.edges.values() if edge.move[index] == choice and self.knows(node, edge)]
+            if len(cells) == len(node.choices[1 - index]):  # else it may be worth as much as the node at the most
+                most = max(self.seen_by([self.of_edge(edge, 0)], index)[1] for edge in cells)
+                closed = all(edge.child is not None and edge.child.proven for edge in cells)
+                passed[choice] = closed or most < certain
         return [False] * len(passed) if all(passed) else passed
 
 

@@ -122,9 +122,8 @@ class Walker:
         nodes that can reach one of the path or its leaf, these included.
         """
         leaves, walked = leaves_of(steps), [step.node for step in steps]
-        learnt = False  # whether more is certain of the node below
         if refreshed is not None:
-            learnt = self._refresh_beside([refreshed])
+            self._refresh_beside([refreshed])
         for leaf in leaves:
             self._refresh_parents(leaf, walked[-1])
         for step in steps:
@@ -140,7 +139,8 @@ class Walker:
                 node.completed += 1
             else:
                 self.selector_at(node).learn(node, edges[0], chances)
-            learnt = (learnt or self.proofs.teaches(node, edges)) and self.proofs.reconsider(node)
+            if self.proofs.teaches(node, edges):
+                self.proofs.reconsider(node)
             self.refresh(node)
             self._refresh_parents(node, walked[number - 1] if number > 0 else None)
         if self.config.refresh == "ancestors":
@@ -151,18 +151,13 @@ class Walker:
         if self.config.refresh == "parents":
             self._refresh_beside(parent for parent in node.parents if parent is not following)
 
-    def _refresh_beside(self, nodes: Iterable[Node]) -> bool:
-        """Refresh nodes whether or not a visit walked them: none is counted and no selector learns.
-
-        Return whether more is certain of any of them.
-        """
-        learnt = False
+    def _refresh_beside(self, nodes: Iterable[Node]) -> None:
+        """Refresh nodes whether or not a visit walked them: none is counted and no selector learns."""
         for node in nodes:
             if node.visits > 0:  # else opened by another path of the wave and not backed up yet
                 self._remember_value(node)
-                learnt |= self.proofs.reconsider(node)
+                self.proofs.reconsider(node)
                 self.refresh(node)
-        return learnt
 
     def _remember_value(self, node: Node) -> None:
         """Remember what a refresh changes: the node's value, and the range of values."""

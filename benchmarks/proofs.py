@@ -1,0 +1,298 @@
+"""What it is worth to know what is certain: searches with `proofs` and without, tables for docs/options.md.
+
+    .venv/bin/python benchmarks/proofs.py [--only cost,four,small,dice,widths,matches] [--positions 300] [--states 50]
+                                          [--most 100000] [--games 400] [--seconds 0.002] [--write]
+
+*cost*: instructions per simulation from the first state, counted by callgrind (valgrind is needed): of a process that
+searches a few times more, less one that does not. *four*: connect four after 16 to 28 plies, about half of them by
+short searches and the rest at random, with moves that differ in worth, solved by `connect_four_solver`: how many
+roots are proven and how many moves optimal, with rollouts. In *the time of off* the search with proofs gets as many
+playouts as take what the other took in the same position, by what its own took just before. *small*: playouts until
+tic-tac-toe and Dots and Boxes 2×2 (examples/04) are solved, and first moves before that. *dice*: seeded states of
+solitaire Yatzy with one and two categories left, all dice enumerated, against exact values. *widths*: what is certain
+of a root where players choose at once. *matches*: with proofs against without, at equal processor time per move by
+the paces of open_spiel_matches.py; a search that ends early does not lend its time to others.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import io
+import re
+import runpy
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import measure  # noqa: F401  (first: it limits threads)
+import numpy as np
+import pages
+from open_spiel_matches import Pace, Timed
+
+import anabranch as ab
+from anabranch.games.connect_four_solver import Solver
+
+ROOT = Path(__file__).resolve().parents[1]
+OPTIONS = ROOT / "docs" / "options.md"
+Row = list[str]
+Table = tuple[Row, list[Row]]
+ON, OFF = ab.SearchConfig(proofs="on"), ab.SearchConfig(proofs="off")
+Solved = tuple[ab.State, set[int], int]  # a position, its optimal moves, its worth to the mover
+
+
+COSTS: dict[str, tuple[str, dict[str, Any], Any]] = {
+    "connect four, uniform": ("connect_four", {}, ab.Uniform()),
+    "connect four": ("connect_four", {}, ab.Rollout()),
+    "Othello 6×6": ("othello", {"size": 6}, ab.Rollout()),
+    "PyRat open5": ("pyrat", {"preset": "open5"}, ab.Rollout()),
+    "PyRat open5, difference": ("pyrat", {"preset": "open5", "rewards": "difference"}, ab.Rollout()),
+    "Pig, two players": ("pig", {}, ab.Rollout()),
+    "Yatzy": ("yatzy", {}, ab.Rollout()),
+}
+SIMULATIONS, MORE = 800, 3  # per search, and so many searches more
+
+
+def search_more(title: str, more: str) -> None:
+    """Search once with either setting, and with one of them a few times more; what callgrind counts."""
+    name, options, evaluator = COSTS[title]
+    state = ab.games.load(name, **options).start()
+    for config in (ON, OFF):
+        for _ in range(1 + MORE * (config.proofs == more)):
+            result = ab.search(state, simulations=SIMULATIONS, evaluator=evaluator, config=config)
+            assert result.simulations == SIMULATIONS, "solved: nothing to compare"
+
+
+def instructions(title: str, more: str) -> int:
+    with tempfile.TemporaryDirectory() as folder:
+        program = [sys.executable, __file__, "--count", title, "--more", more]
+        command = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={folder}/out", *program]
+        said = subprocess.run(command, capture_output=True, text=True, check=True).stderr
+    found = re.search(r"Collected : (\d+)", said)
+    assert found, said
+    return int(found[1])
+
+
+def cost() -> Table:
+    """Return instructions per simulation with proofs on and off."""
+    rows = []
+    for title in COSTS:
+        search_more(title, "")  # compiles
+        base, on, off = (instructions(title, more) for more in ("", "on", "off"))
+        each = [(count - base) / (MORE * SIMULATIONS) for count in (on, off)]
+        rows.append([title, f"{each[1]:,.0f}", f"{each[0]:,.0f}", f"{each[0] / each[1]:.3f}"])
+        print(" | ".join(rows[-1]), flush=True)
+    return ["game", "off", "on", "on / off"], rows
+
+
+def percent(share: float) -> str:
+    return f"{100 * share:.1f} %"
+
+
+def positions(count: int) -> list[Solved]:
+    """Return positions of connect four with what the solver says of them."""
+    game, draws, solver = ab.games.load("connect_four"), np.random.default_rng(15), Solver()
+    found: list[Solved] = []
+    while len(found) < count:
+        state = game.start()
+        for ply in range(int(draws.integers(16, 29))):
+            if state.over:
+                break
+            searches = ply % 2 == int(draws.integers(2))
+            action = ab.search(state, simulations=50, config=OFF).action if searches else draws.choice(state.legal())
+            state, _ = state.step(int(action))  # type: ignore[arg-type]
+        if state.over or len(state.legal()) < 2:
+            continue
+        best = set(solver.best(state))
+        if len(best) < len(state.legal()):
+            found.append((state, best, int(solver.value(state))))
+    return found
+
+
+class Tried(NamedTuple):
+    """A search of a solved position."""
+
+    proven: bool
+    right: bool
+    made: int
+    seconds: float
+
+
+def tried(position: Solved, simulations: int, config: ab.SearchConfig) -> Tried:
+    state, best, worth = position
+    began = time.process_time()
+    result = ab.search(state, simulations=simulations, config=config)
+    spent = time.process_time() - began
+    seat = state.turn[0]  # type: ignore[index]
+    assert not result.proven or result.value[seat] == worth, f"proven to be {result.value}, solved as {worth}"
+    return Tried(result.proven, result.action in best, result.simulations, spent)
+
+
+def four(count: int, most: int) -> Table:
+    """Return shares of proven roots and optimal moves in connect four."""
+    solved, rows = positions(count), []
+    for simulations in (budget for budget in (1_000, 10_000, 100_000) if budget <= most):
+        columns = []
+        for position in solved:
+            off, on = (tried(position, simulations, config) for config in (OFF, ON))
+            columns.append((off, on, tried(position, max(1, round(on.made * off.seconds / on.seconds)), ON)))
+        plain, on_too, timed = zip(*columns, strict=True)
+        rights = [percent(float(np.mean([each.right for each in found]))) for found in (plain, on_too, timed)]
+        proven = [percent(float(np.mean([each.proven for each in found]))) for found in (on_too, timed)]
+        made = f"{np.mean([each.made for each in on_too]):,.0f}"
+        spent = sum(each.seconds for each in on_too) / sum(each.seconds for each in plain)
+        rows.append([f"{simulations:,}", *rights[:2], proven[0], made, f"{spent:.2f}", rights[2], proven[1]])
+        print(" | ".join(rows[-1]), flush=True)
+    heads = ["playouts", "optimal, off", "optimal, on", "proven", "made on average", "time, on / off"]
+    return [*heads, "in the time of off: optimal", "proven then"], rows
+
+
+def until_proven(state: ab.State, config: ab.SearchConfig, most: int) -> str:
+    result = ab.search(state, simulations=most, config=config)
+    return f"{result.simulations:,}" if result.proven else f"not by {most:,}"
+
+
+def small(seeds: int = 5) -> Table:
+    """Return how many playouts tic-tac-toe and Dots and Boxes take, by seeds, and first moves at 5,000."""
+    with contextlib.redirect_stdout(io.StringIO()):
+        example = runpy.run_path(str(ROOT / "examples" / "04_dots_and_boxes.py"))
+    subjects = {"tic-tac-toe": ab.games.load("tic_tac_toe"), "Dots and Boxes 2×2": example["game"]}
+    rows = []
+    for title, game in subjects.items():
+        best = ab.solve(game).best_of(game.start())[0]
+        for merge in (True, False):
+            graph = ab.Transposition(merge=merge)
+            configs = [ab.SearchConfig(proofs="on", transposition=graph, seed=seed) for seed in range(seeds)]
+            plain = [ab.SearchConfig(proofs="off", transposition=graph, seed=seed) for seed in range(seeds)]
+            needed = [until_proven(game.start(), config, 100_000) for config in configs]
+            rights = []
+            for budget, given in ((5_000, configs), (5_000, plain), (30_000, plain)):
+                results = [ab.search(game.start(), simulations=budget, config=config) for config in given]
+                rights.append(f"{sum(result.action in best for result in results)} of {seeds}")
+            rows.append([title, "graph" if merge else "tree", ", ".join(needed), *rights])
+            print(" | ".join(rows[-1]), flush=True)
+    heads = ["game", "equal states", "solved after, by seed", "best first move at 5,000", "off, at 5,000"]
+    return [*heads, "off, at 30,000"], rows
+
+
+def dice(states: int) -> Table:
+    """Return how many states of Yatzy are proven within a budget, and what the chosen moves lose."""
+    game, rows = ab.games.load("yatzy"), []
+    config = ab.SearchConfig(proofs="on", chance=ab.Chance(exact_up_to=252))
+    for title, decisions, budget, count in (("one", (42, 44), 10_000, 4 * states), ("two", (39, 41), 200_000, states)):
+        made, lost, proven = [], [], 0
+        for state in ab.fixed_set(game, count, decisions=decisions).states:
+            result, exact = ab.search(state, simulations=budget, config=config), ab.solve(state)
+            worth = exact.action_values_of(state)[0]
+            proven += result.proven
+            made.append(result.simulations)
+            lost.append(float(np.nanmax(worth) - worth[result.action]))
+        playouts = [f"{np.mean(made):,.0f}", f"{max(made):,}"]
+        rows.append([title, f"{budget:,}", f"{proven} of {count}", *playouts, f"{max(lost):.1g}"])
+        print(" | ".join(rows[-1]), flush=True)
+    return ["categories left", "playouts allowed", "proven", "on average", "at most", "largest regret"], rows
+
+
+def widths(most: int) -> Table:
+    """Return how wide the interval of the root is, by playouts."""
+    cheese = [(1, 1), (0, 2), (2, 0)]
+    options = {"width": 3, "height": 3, "cheese": cheese, "max_turns": 8, "rewards": "difference"}
+    subjects = {
+        "PyRat 3×3, three cheese, 8 turns": ab.games.load("pyrat", **options),
+        "Goofspiel, 4 cards": ab.games.load("goofspiel", cards=4),
+    }
+    budgets, rows = [budget for budget in (1_000, 10_000, 100_000, 1_000_000) if budget <= most], []
+    for title, game in subjects.items():
+        exact = float(ab.solve(game).value[0])
+        row = [title, f"{exact:+.3f}"]
+        for budget in budgets:
+            result = ab.search(game.start(), simulations=budget, config=ON)
+            low, high = game.returns if result.proof is None else result.proof.interval[0]
+            row.append(f"{high - low:.3f}" + (f", solved after {result.simulations:,}" if result.proven else ""))
+        rows.append(row)
+        print(" | ".join(row), flush=True)
+    return ["game", "exact value", *(f"{budget:,} playouts" for budget in budgets)], rows
+
+
+class Paced(ab.SearchAgent):
+    """A search at a pace, learnt from searches that were not solved early."""
+
+    def __init__(self, pace: Pace, config: ab.SearchConfig) -> None:
+        super().__init__(simulations=Pace.FIRST, config=config, threads=1)
+        self.pace = pace
+
+    def choose(self, turns: Sequence[ab.Turn]) -> list[int]:
+        [turn] = turns
+        self.budget["simulations"] = simulations = self.pace.simulations(len(turn.moves))
+        began = time.process_time()
+        [result] = self.results(turns)
+        if result.simulations == simulations:
+            self.pace.learn(len(turn.moves), time.process_time() - began, simulations)
+        return [self.pick(turn, result)]
+
+
+MATCHES: dict[str, tuple[str, dict[str, Any], int]] = {
+    "connect four": ("connect_four", {}, 2),
+    "Othello 6×6": ("othello", {"size": 6}, 2),
+    "PyRat open5": ("pyrat", {"preset": "open5", "rewards": "difference"}, 0),
+    "Pig, two players": ("pig", {}, 0),
+}
+
+
+def matches(games: int, seconds: float) -> Table:
+    """Return scores of proofs on against off."""
+    rows = []
+    for title, (name, options, openings) in MATCHES.items():
+        game = ab.games.load(name, **options)
+        sides = [Paced(Pace(seconds), config) for config in (ON, OFF)]
+        ab.match(game, *map(Timed, sides), games=10, openings=openings, seed=1000)  # finds the paces
+        timed = [Timed(side) for side in sides]
+        one = ab.match(game, *timed, games=games, openings=openings, seed=1).standings[0]
+        spent = [1000 * float(np.mean(side.seconds)) for side in timed]
+        score = f"{percent(one.score)} ({100 * one.low:.1f} to {100 * one.high:.1f})"
+        rows.append([title, str(one.games), score, f"{spent[0]:.2f}", f"{spent[1]:.2f}"])
+        print(" | ".join(rows[-1]), flush=True)
+    return ["game", "games", "score of proofs on", "ms per move, on", "off"], rows
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--only", default="", help="parts, with commas between")
+    parser.add_argument("--positions", type=int, default=300, help="of connect four")
+    parser.add_argument(
+        "--states", type=int, default=50, help="of Yatzy with two categories left; four times as many with one"
+    )
+    parser.add_argument("--most", type=int, default=100_000, help="playouts of a search")
+    parser.add_argument("--games", type=int, default=400, help="of a match")
+    parser.add_argument("--seconds", type=float, default=0.002, help="of processor time per move in matches")
+    parser.add_argument("--write", action="store_true", help="into docs/options.md")
+    parser.add_argument("--count", help=argparse.SUPPRESS)
+    parser.add_argument("--more", default="", help=argparse.SUPPRESS)
+    flags = parser.parse_args()
+    if flags.count:
+        search_more(flags.count, flags.more)
+        return
+    parts: dict[str, Callable[[], Table]] = {
+        "cost": cost,
+        "four": lambda: four(flags.positions, flags.most),
+        "small": small,
+        "dice": lambda: dice(flags.states),
+        "widths": lambda: widths(flags.most),
+        "matches": lambda: matches(flags.games, flags.seconds),
+    }
+    for name, part in parts.items():
+        if flags.only and name not in flags.only.split(","):
+            continue
+        print(f"{name}:", flush=True)
+        heads, rows = part()
+        lines = [heads, ["---"] * len(heads), *rows]
+        if flags.write:
+            pages.fill(f"proofs {name}", "\n".join("| " + " | ".join(line) + " |" for line in lines), OPTIONS)
+
+
+if __name__ == "__main__":
+    main()

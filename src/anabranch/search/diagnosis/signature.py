@@ -204,7 +204,7 @@ CASES: tuple[Case, ...] = (
 QUICK = {
     5: 22157473889056,  # connect_four: merging, a limit on nodes
     8: 43430722743779,  # take_away: first play, no scale
-    16: 83726152191361,  # matrix: players who choose at once
+    16: 116307170712402,  # matrix: players who choose at once
     23: 191064197612985,  # random_game: everything mixed, dice sampled
     26: 78174185469091,  # evaluations asked of Python
     27: 185905642806481,  # rules that are Python objects

@@ -234,7 +234,7 @@ class VirtualLoss:
 class RegretMatching:
     """Regret matching+ at simultaneous nodes: its average strategy converges to equilibrium (two players, zero sum)."""
 
-    exploration: Annotated[float, "share of uniform play in what is drawn"] = 0.2
+    exploration: Annotated[float, "share of uniform play in what is drawn"] = 0.4
     view: Annotated[
         Literal["difference", "own"],
         "what a player maximises: its return less the other's, or its own (always own for > 2)",
@@ -251,7 +251,7 @@ class RegretMatching:
 class MatrixGame:
     """Solve the table of values at a simultaneous node for an equilibrium, again whenever its visits have grown."""
 
-    exploration: Annotated[float, "share of uniform play in what is drawn"] = 0.2
+    exploration: Annotated[float, "share of uniform play in what is drawn"] = 0.4
     growth: Annotated[float, "relative growth of the visits after which the table is solved again"] = 0.05
     value: Annotated[ValueKind, "a node's value: of the average strategies, or the mean of its visits"] = "strategy"
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import importlib
 import inspect
 import io
 import random
@@ -238,6 +239,21 @@ def test_global_values_count_that_the_file_does_not_tell(tmp_path):
     module.TABLE["a"].append(4)
     assert identity(module.evaluate).text != before
     assert identity(module.late).text == identity(module.late).text
+
+
+def test_packages_of_an_environment_that_is_shared_are_told_by_name_and_version(tmp_path, monkeypatch):
+    """As torch of the system, in an environment made with --system-site-packages: its code is not looked at."""
+    folder = tmp_path / "lib" / "site-packages"
+    folder.mkdir(parents=True)
+    (folder / "shared_package.py").write_text("__version__ = '1'\n\n\ndef evaluate(batch):\n    return None, batch\n")
+    monkeypatch.syspath_prepend(folder)
+    module: Any = importlib.import_module("shared_package")
+    monkeypatch.setitem(sys.modules, "shared_package", module)
+    before = contents(module.evaluate)
+    (folder / "shared_package.py").write_text("# edited\n")
+    assert contents(module.evaluate) == before
+    module.__version__ = "2"
+    assert contents(module.evaluate) != before
 
 
 # Every evaluator and agent of the library

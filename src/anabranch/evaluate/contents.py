@@ -29,7 +29,7 @@ from typing import Any
 
 import numpy as np
 
-from anabranch.evaluate.sources import LIBRARIES, PACKAGE, DoubtError, below, sources
+from anabranch.evaluate.sources import PACKAGE, DoubtError, below, installed, sources
 from anabranch.game.compiled import CompiledGame
 from anabranch.game.game import Game
 from anabranch.game.load import FROM_FILE
@@ -196,7 +196,7 @@ class _Reader:
             return True
         if file is None or not file.is_file():
             raise DoubtError(f"{getattr(thing, '__qualname__', thing)} was typed in, and no file has its code")
-        if below(file, LIBRARIES):
+        if installed(file):
             self._library(thing)
             return True
         self._note("file", file.name)
@@ -213,7 +213,8 @@ class _Reader:
     def _imported(self, module: ModuleType) -> None:
         self._note("module", "" if module.__name__.startswith(FROM_FILE) else module.__name__)
         file = getattr(module, "__file__", None)
-        if file is not None and file.endswith(".py") and not below(Path(file).resolve(), (*LIBRARIES, PACKAGE)):
+        path = None if file is None else Path(file).resolve()
+        if path is not None and path.suffix == ".py" and not installed(path) and not below(path, (PACKAGE,)):
             for name, data in sources(Path(file)):
                 self._note(name, data)
 
@@ -333,7 +334,8 @@ def _is_library(module: str) -> bool:
     file = getattr(found, "__file__", None)
     if file is None:
         return module.partition(".")[0] in {*sys.stdlib_module_names, *sys.builtin_module_names} - {"__main__"}
-    return below(Path(file).resolve(), (*LIBRARIES, PACKAGE))
+    path = Path(file).resolve()
+    return installed(path) or below(path, (PACKAGE,))
 
 
 # Small things

@@ -92,7 +92,7 @@ def _own_file(bases: list[Path], name: str, folders: dict[Path, frozenset[str]])
         for end in (parts.with_name(f"{parts.name}.py"), parts / "__init__.py"):
             if end.is_file():
                 end = end.resolve()
-                if not below(end, (*LIBRARIES, PACKAGE)) and INSTALLED.isdisjoint(end.parts):
+                if not installed(end) and not below(end, (PACKAGE,)):
                     yield end, name
                 return
 
@@ -103,6 +103,11 @@ def _entries(folder: Path) -> frozenset[str]:
         return frozenset(os.listdir(folder))
     except OSError:
         return frozenset()
+
+
+def installed(path: Path) -> bool:
+    """Whether a path is Python's own or an installed package's, of this environment or of another one it shares."""
+    return below(path, LIBRARIES) or not INSTALLED.isdisjoint(path.parts)
 
 
 def below(path: Path, folders: tuple[Path, ...]) -> bool:

@@ -56,6 +56,7 @@ LONG = [
     "tests/cli/test_interrupt.py::test_ctrl_c_ends_a_command[[]analyze connect_four --simulations*",
     "tests/cli/test_interrupt.py::test_ctrl_c_ends_a_command[[]analyze goofspiel*",
     "tests/cli/test_interrupt.py::test_ctrl_c_ends_a_command[[]bench --signature*",
+    "tests/test_interrupts.py::test_compiling_survives_an_interrupt_at_any_moment[[]alarms*",
     "tests/cli/test_analyze.py::test_it_finds_what_the_library_finds*",
     "tests/cli/test_match_command.py::test_an_interrupted_match_is_saved_and_the_printed_line_goes_on*",
     "tests/cli/test_match_command.py::test_three_agents_at_a_table_of_three",

@@ -213,8 +213,10 @@ class _Reader:
     def _imported(self, module: ModuleType) -> None:
         self._note("module", "" if module.__name__.startswith(FROM_FILE) else module.__name__)
         file = getattr(module, "__file__", None)
-        path = None if file is None else Path(file).resolve()
-        if path is not None and path.suffix == ".py" and not installed(path) and not below(path, (PACKAGE,)):
+        if file is None or not file.endswith(".py"):
+            return
+        path = Path(file).resolve()
+        if not installed(path) and not below(path, (PACKAGE,)):
             for name, data in sources(Path(file)):
                 self._note(name, data)
 

@@ -64,7 +64,10 @@ class Command(GameFlags, What):
                 )
                 values = known.values(state).tolist()
         except TooManyStatesError as error:
-            raise UsageError(f"{error.found}. Raise --states, or query a --position nearer to the end") from None
+            raise UsageError(
+                f"{error.found}. Raise --states, or query a --position nearer to the end; a number that can grow "
+                "without end, such as a pot, has to be bounded in the rules"
+            ) from None
         return self._solved(known, values) if self.what == "solve" else self._answered(known, state, values)
 
     def _solved(self, known: Oracle, values: list[float]) -> int:

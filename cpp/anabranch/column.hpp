@@ -63,6 +63,14 @@ class Column {
   }
 
   void cut(std::size_t size) { size_ = size; }
+  // Cut off everything, to be filled anew: memory that somebody looks at is left to them.
+  void clear() {
+    size_ = 0;
+    if (!memory_ || memory_.use_count() == 1) return;
+    memory_.reset();
+    data_ = nullptr;
+    capacity_ = 0;
+  }
 
   // As a stack of values.
   T& back() { return data_[size_ - 1]; }
@@ -132,6 +140,10 @@ class Records {
   }
 
   void reserve_rows(std::size_t count) { memory_.reserve(count * words_); }
+  void clear() {
+    size_ = 0;
+    memory_.clear();
+  }
   void cut_rows(std::size_t size) {
     size_ = size;
     memory_.cut(size * words_);

@@ -59,6 +59,8 @@ struct SelectorConfig {
     factors = last;
   }
 
+  bool operator==(const SelectorConfig&) const = default;
+
   // Whether it learns strategies from visits.
   bool learns() const { return rule == Rule::regret_matching || rule == Rule::exp3 || rule == Rule::matrix; }
   // The most players that may choose at once.
@@ -76,6 +78,8 @@ struct ChanceConfig {
   double widen_power = 0.5;
   std::size_t widen_cap = std::numeric_limits<std::size_t>::max();
   double offset = -1.0;  // below 0: drawn for each node
+
+  bool operator==(const ChanceConfig&) const = default;
 };
 
 struct Config {
@@ -104,6 +108,8 @@ struct Config {
   double repetition = 0.0;
   bool keyed_by_path = false;  // object games, models: a node's key mixes its creator's key and the edge
   bool edge_discounts = false;  // a model says how each step is discounted
+
+  bool operator==(const Config&) const = default;
 
   // One path at a time, that meets no node twice: nothing is ever in flight.
   bool sequential() const { return width == 1 && depth == 1 && cycles != Cycles::bootstrap; }

@@ -26,7 +26,7 @@ struct Context {
   Context& operator=(const Context&) = delete;
 
   const Config config;
-  const std::uint64_t stream;
+  std::uint64_t stream;
   std::uint64_t root_number = 0;  // how often the root moved on
   Draws draws;
   Graph graph;
@@ -36,6 +36,19 @@ struct Context {
   std::size_t kept_bytes = 0;        // of evaluations kept from before an advance
   std::size_t awaited = 0;           // answers on their way, where waves are searched
   bool crowded = false;              // whether the memory was used up when the path in hand began
+
+  // Forget everything but the settings; random numbers are another stream's.
+  void restart(std::uint64_t which) {
+    stream = which;
+    root_number = 0;
+    draws = Draws(config.seed, which, 0);
+    graph.clear();
+    root = RootRule();
+    reaching = {kNone, kNone};
+    kept_bytes = awaited = 0;
+    crowded = false;
+    enter();
+  }
 
   Undo& undo() { return wave->undo; }
   // Begin to work on this search on this thread.

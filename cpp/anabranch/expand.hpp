@@ -19,7 +19,9 @@ namespace anabranch {
 
 class Expander {
  public:
-  explicit Expander(Context& context) : c(context), record_(context.graph.rules.state_size / 8 + 1) {}
+  explicit Expander(Context& context) : c(context), record_(context.graph.rules.state_size / 8 + 1) {
+    if (context.graph.rules.model) Model::head(reinterpret_cast<std::byte*>(record_.data())) = LatentHead();
+  }
 
   // Make the root of an empty graph.
   void plant(const std::byte* root) {
@@ -168,10 +170,7 @@ class Expander {
   // Lead an edge to a leaf of which nothing is known. False where there is no room for one.
   bool attach_unknown(NodeId at, std::uint32_t place) {
     if (c.full()) return false;
-    std::memset(record_.data(), 0, record_.size() * 8);
-    auto* record = reinterpret_cast<std::byte*>(record_.data());
-    Model::head(record) = LatentHead();
-    c.graph.states.offer_unlike(record);
+    c.graph.states.offer_unlike(reinterpret_cast<const std::byte*>(record_.data()));
     Node made;
     made.kind = Kind::decision;
     made.acting = 1;
@@ -242,7 +241,7 @@ class Expander {
 
   Context& c;
   std::vector<double> range_;
-  std::vector<std::uint64_t> record_;  // of one state; taking nodes back must not take memory
+  std::vector<std::uint64_t> record_;  // of one state, as taking nodes back must not take memory; of a model's leaf, which never changes
   std::vector<std::uint32_t> sizes_;
   std::vector<std::int32_t> ids_;
   std::vector<double> chances_;

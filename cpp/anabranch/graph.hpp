@@ -64,9 +64,29 @@ class Graph {
     each_node_column([&](const auto&) { ++node_columns; });
     each_edge_column([&](const auto&) { ++edge_columns; });
     few_columns_ = node_columns == (proof.kept() ? 3u : 2u) && edge_columns == 0;
-    edges.reserve_rows(1);  // so that a node without edges has a place where they would be
-    low.assign(players, std::numeric_limits<double>::infinity());
-    high.assign(players, -std::numeric_limits<double>::infinity());
+    std::size_t choice_columns = 0;
+    each_choice_column([&](const auto&) { ++choice_columns; });
+    few_choice_columns_ = choice_columns == 1;
+    begin();
+  }
+
+  // Forget all nodes and keep the memory for others.
+  void clear() {
+    nodes.clear();
+    edges.clear();
+    states.clear();
+    key_records.clear();
+    rewards.clear();
+    links.clear();
+    const auto clear_column = [](auto& column) { column.clear(); };
+    each_node_column(clear_column);
+    each_edge_column(clear_column);
+    each_choice_column(clear_column);
+    index = Index();
+    if (!tables.empty()) tables = Tables();
+    free_ = {};
+    graded = true;
+    begin();
   }
 
   Rules rules;
@@ -218,6 +238,17 @@ class Graph {
     each_choice_column([count](auto& column) { column.add_rows(count); });
     return static_cast<std::uint32_t>(first);
   }
+  // The same with these priors.
+  std::uint32_t add_choices(const float* prior, std::size_t count) {
+    if (!few_choice_columns_) [[unlikely]] {
+      const std::uint32_t first = add_choices(count);
+      std::copy_n(prior, count, &priors[first]);
+      return first;
+    }
+    const std::size_t first = priors.extend(count);
+    std::memcpy(&priors[first], prior, count * sizeof(float));
+    return static_cast<std::uint32_t>(first);
+  }
   std::size_t choice_rows() const { return priors.size(); }
   // Bytes of a row.
   std::size_t choice_bytes() const { return sizeof(float) + (sums.kept() ? 2 * sizeof(double) : 0); }
@@ -362,6 +393,12 @@ class Graph {
   std::size_t free_blocks(std::size_t size_class) const { return free_[size_class].count; }
 
  private:
+  void begin() {
+    edges.reserve_rows(1);  // so that a node without edges has a place where they would be
+    low.assign(players, std::numeric_limits<double>::infinity());
+    high.assign(players, -std::numeric_limits<double>::infinity());
+  }
+
   // Give a node a block twice as large.
   __attribute__((noinline)) void move_block(Node& node) {
     const std::size_t size_class = node.size_class;
@@ -387,6 +424,7 @@ class Graph {
   };
 
   std::array<FreeBlocks, 32> free_{};
+  bool few_choice_columns_ = false;  // `priors` is the only one
   bool few_columns_ = false;  // `key`, `parent` and `proof` are the only ones of nodes, and edges have none: one path at a time
 };
 

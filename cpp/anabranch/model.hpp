@@ -20,6 +20,7 @@
 
 #include "anabranch/numbers.hpp"
 #include "anabranch/rules.hpp"
+#include "anabranch/states.hpp"
 
 namespace anabranch {
 
@@ -135,14 +136,15 @@ class Answer {
     logits_at_ = 8 * (2 * players_ + 2) + model.latent_bytes;
     legal_at_ = logits_at_ + (actions_ * sizeof(float) + 7) / 8 * 8;
     words_.resize((legal_at_ + actions_ + 7) / 8);
+    std::memset(bytes() + legal_at_, 1, actions_);
+    blank_ = words_;
   }
 
   std::size_t size() const { return words_.size() * 8; }
   void* data() { return words_.data(); }
 
   void clear(double discount, std::int64_t mover) {
-    std::memset(words_.data(), 0, legal_at_);
-    std::memset(bytes() + legal_at_, 1, actions_);
+    copy_record(bytes(), reinterpret_cast<const std::byte*>(blank_.data()), size());
     doubles()[2 * players_] = discount;
     std::memcpy(doubles() + 2 * players_ + 1, &mover, 8);
   }
@@ -171,7 +173,7 @@ class Answer {
 
   const Model& model_;
   std::size_t players_, actions_, logits_at_, legal_at_;
-  std::vector<std::uint64_t> words_;
+  std::vector<std::uint64_t> words_, blank_;  // the buffer; what it holds where nothing is said
 };
 
 // The answers to transitions, as columns: one row each, of which some columns may be missing.

@@ -30,6 +30,12 @@ class Search {
       : context(rules, config, stream), playout(context, evaluator) {
     playout.expander.plant(root);
   }
+  // The same in place of what was searched before by these settings, in its memory. Nothing may be in flight.
+  void restart(std::uint64_t stream, const std::byte* root) {
+    context.restart(stream);
+    if (!playout.kept.empty()) playout.kept = KeptEvaluations(graph().rules);
+    playout.expander.plant(root);
+  }
   Search(const Search&) = delete;
   Search& operator=(const Search&) = delete;
 

@@ -88,9 +88,7 @@ class Settler {
     Model::head(record).mover = t.mover;
     if (model.masks) model.write_mask(record, t.legal);
     if (t.single) {
-      const std::uint32_t at = g.add_choices(wide);
-      std::memcpy(&g.priors[at], t.single, wide * sizeof(float));
-      g.nodes[id].rows = at;
+      g.nodes[id].rows = g.add_choices(t.single, wide);
     } else if (t.both) {
       if (listed_.size() < wide) listed_.resize(wide);
       const std::size_t count = model.list_legal(record, listed_.data());

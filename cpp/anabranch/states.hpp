@@ -123,6 +123,13 @@ class States {
     count_ = count;
   }
 
+  void clear() {
+    for (auto* column : {&starts_, &changes_}) column->clear();
+    places_.clear();
+    data_.clear();
+    count_ = 0;
+  }
+
   const Column<std::byte>& whole() const { return data_; }  // every record, one after the other; empty for large ones
 
  private:

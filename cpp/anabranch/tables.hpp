@@ -118,6 +118,8 @@ class Tables {
     return last_ = place;
   }
 
+  bool empty() const { return distributions_.empty() && tables_.empty(); }
+
  private:
   std::vector<Distribution> distributions_;
   std::vector<Table> tables_;

@@ -5,6 +5,7 @@
 
 #include <cstring>
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -105,6 +106,12 @@ inline nb::dict report(const Failure& failure, BoundSearch& s) {
 }
 
 [[noreturn]] inline void raise_report(const Failure& failure, BoundSearch& s) { raise_report(report(failure, s)); }
+
+// Run searches with native evaluators: (simulations per search, None), or (None, a report of what failed). search.cpp
+nb::object run(const std::vector<BoundSearch*>& searches, std::vector<std::uint64_t> goals, std::optional<double> seconds, std::size_t threads);
+// Let noise, forced visits and plans hold at the roots of all searches. search.cpp
+void set_root_rules(const std::vector<BoundSearch*>& searches, const std::vector<std::uint64_t>& goals, bool noise, double weight, double alpha,
+                    double total, double forced);
 
 // Do something in which a verb may fail; the report then comes out as SearchFailed.
 template <class Body>

@@ -46,13 +46,32 @@ struct BoundModel {
     model.latent_bytes = latent_bytes;
     model.recurrent = reinterpret_cast<Model::Function>(recurrent);
     rules = model.rules();
+    left_.clear();
     owner = std::move(held);
+  }
+
+  // A search with these settings at a root: one that a plan left, or a new one.
+  std::unique_ptr<Search> search(const Config& config, std::uint64_t stream, const std::byte* record) {
+    if (!left_.empty() && !(left_.back()->config() == config)) left_.clear();
+    if (left_.empty()) return std::make_unique<Search>(rules, config, NativeEvaluator(), stream, record);
+    std::unique_ptr<Search> again = std::move(left_.back());
+    left_.pop_back();
+    again->restart(stream, record);
+    return again;
+  }
+  // Keep a few small ones for the next plan: making them costs as much as a short search.
+  void leave(std::unique_ptr<Search> search) {
+    if (left_.size() < kMostLeft && !search->in_flight() && search->bytes() <= kSmall) left_.push_back(std::move(search));
   }
 
   Model model;
   Rules rules;
   std::vector<std::uint64_t> words;
   nb::object owner;
+
+ private:
+  static constexpr std::size_t kMostLeft = 256, kSmall = std::size_t{1} << 16;
+  std::vector<std::unique_ptr<Search>> left_;
 };
 
 // One column of answers as it was given: of float32 or float64, with `wide` numbers a row. False where it cannot be used as it is.
@@ -129,18 +148,51 @@ class BoundPlan {
       if (m.masks) m.write_mask(record, said.legal);
       if (latent) std::memcpy(record + m.latent_at(), latent + i * m.latent_bytes, m.latent_bytes);
       auto made = std::make_unique<BoundSearch>();
-      made->owner = model;
       made->verbs = &bound_->rules;
-      made->search = std::make_unique<Search>(bound_->rules, config, NativeEvaluator(), streams[i], record);
+      made->search = bound_->search(config, streams[i], record);
       made->search->begin(said);
       roots_.push_back(made->search.get());
       searches_.push_back(made.get());
-      held_.append(nb::cast(made.release(), nb::rv_policy::take_ownership));
+      owned_.push_back(std::move(made));
     }
     plan_ = std::make_unique<Plan>(m, roots_, static_cast<std::uint32_t>(roots), threads);
   }
+  BoundPlan(const BoundPlan&) = delete;
+  BoundPlan& operator=(const BoundPlan&) = delete;
+  ~BoundPlan() {
+    plan_.reset();
+    if (owner_.is_valid())
+      for (const auto& each : owned_) bound_->leave(std::move(each->search));
+  }
 
-  const nb::list& searches() const { return held_; }
+  // Objects of Python's, made when somebody wants them.
+  const nb::list& searches() {
+    for (auto& each : owned_) {
+      each->owner = owner_;
+      held_.append(nb::cast(each.release(), nb::rv_policy::take_ownership));
+    }
+    owned_.clear();
+    return held_;
+  }
+  std::size_t size() const { return roots_.size(); }
+
+  // Σ N(e) of every root.
+  nb::object visits() {
+    Buffer<std::int64_t> counts(roots_.size());
+    for (std::size_t i = 0; i < roots_.size(); ++i) counts.data()[i] = static_cast<std::int64_t>(idle(*searches_[i]).root_visits());
+    return counts.array({roots_.size()});
+  }
+  std::size_t bytes() {
+    std::size_t total = 0;
+    for (const BoundSearch* each : searches_) total += idle(*each).bytes();
+    return total;
+  }
+  void explore(const std::vector<std::uint64_t>& goals, bool noise, double weight, double alpha, double total, double forced) {
+    set_root_rules(searches_, goals, noise, weight, alpha, total, forced);
+  }
+  nb::object run_natively(const std::vector<std::uint64_t>& goals, std::optional<double> seconds, std::size_t threads) {
+    return run(searches_, goals, seconds, threads);
+  }
 
   void aim(const std::vector<std::uint64_t>& goals) {
     if (goals.size() != roots_.size()) throw nb::value_error("one goal per root");
@@ -291,6 +343,7 @@ class BoundPlan {
   nb::object owner_;
   BoundModel* bound_;
   nb::list held_;
+  std::vector<std::unique_ptr<BoundSearch>> owned_;  // until Python has them
   std::vector<BoundSearch*> searches_;
   std::vector<Search*> roots_;
   std::vector<std::uint64_t> goals_;
@@ -324,6 +377,15 @@ void bind_plan(nb::module_& m) {
                    "movers: numpy.typing.NDArray[numpy.generic] | None, legal: numpy.typing.NDArray[numpy.generic] | None, "
                    "latents: numpy.typing.NDArray[numpy.generic] | None, threads: int) -> None"))
       .def_prop_ro("searches", &BoundPlan::searches, nb::sig("def searches(self) -> list[Search]"))
+      .def("__len__", &BoundPlan::size)
+      .def_prop_ro("visits", &BoundPlan::visits, nb::sig("def visits(self) -> numpy.typing.NDArray[numpy.int64]"), "Of every root.")
+      .def_prop_ro("bytes", &BoundPlan::bytes, "Of all graphs.")
+      .def("explore", &BoundPlan::explore, nb::arg("goals"), nb::arg("noise"), nb::arg("weight"), nb::arg("alpha"), nb::arg("total"),
+           nb::arg("forced"), "`set_root_rules` of all roots.")
+      .def("run", &BoundPlan::run_natively, nb::arg("goals"), nb::arg("seconds").none(), nb::arg("threads"),
+           nb::sig("def run(self, goals: Sequence[int], seconds: float | None, threads: int) -> "
+                   "tuple[list[int], None] | tuple[None, dict[str, object]]"),
+           "`run` of all roots.")
       .def("aim", &BoundPlan::aim, nb::arg("goals"), "How many visits every root is to have.")
       .def("gather", &BoundPlan::gather, nb::arg("late"), "Go on until roots ask: how many rows; 0 where all is done or something must be answered first.")
       .def_prop_ro("parents", &BoundPlan::parents, nb::sig("def parents(self) -> numpy.typing.NDArray[numpy.int64]"))

@@ -32,7 +32,26 @@ std::vector<std::byte> root_record(const Rules& rules, const nb::object& state, 
   return record;
 }
 
-// Run searches with native evaluators: (simulations per search, None or a report of what failed).
+void advance(BoundSearch& s, const std::vector<std::int32_t>& actions, const nb::object& state, const std::string& keep) {
+  Search& search = idle(s);
+  const std::vector<std::byte> record = root_record(search.graph().rules, state, s.python);
+  const Keep kept = keep == "graph" ? Keep::graph : keep == "evaluations" ? Keep::evaluations : Keep::nothing;
+  if (actions.size() != search.graph().players) throw nb::value_error("one action per player");
+  reporting(s, [&] {
+    search.advance(search.child_of(actions), record.data(), kept);
+    s.tidy();
+  });
+}
+
+// Give a root the Gumbel noise of its acting players' choices, one after the other, in place of what it would draw.
+void set_gumbel(BoundSearch& s, const std::vector<double>& noise) {
+  RootRule rule = idle(s).root_rule();
+  rule.gumbel = noise;
+  idle(s).set_root_rule(std::move(rule));
+}
+
+}  // namespace
+
 nb::object run(const std::vector<BoundSearch*>& searches, std::vector<std::uint64_t> goals, std::optional<double> seconds,
                std::size_t threads) {
   if (goals.size() != searches.size()) throw nb::value_error("one goal per search");
@@ -77,33 +96,12 @@ nb::object run(const std::vector<BoundSearch*>& searches, std::vector<std::uint6
   return nb::make_tuple(nb::none(), told);
 }
 
-void advance(BoundSearch& s, const std::vector<std::int32_t>& actions, const nb::object& state, const std::string& keep) {
-  Search& search = idle(s);
-  const std::vector<std::byte> record = root_record(search.graph().rules, state, s.python);
-  const Keep kept = keep == "graph" ? Keep::graph : keep == "evaluations" ? Keep::evaluations : Keep::nothing;
-  if (actions.size() != search.graph().players) throw nb::value_error("one action per player");
-  reporting(s, [&] {
-    search.advance(search.child_of(actions), record.data(), kept);
-    s.tidy();
-  });
-}
-
-// Let noise, forced visits and plans hold at the roots of all searches.
 void set_root_rules(const std::vector<BoundSearch*>& searches, const std::vector<std::uint64_t>& goals, bool noise, double weight, double alpha,
                     double total, double forced) {
   if (goals.size() != searches.size()) throw nb::value_error("one goal per search");
   for (std::size_t i = 0; i < searches.size(); ++i)
     reporting(*searches[i], [&] { set_root_rule(*searches[i]->search, {noise, weight, alpha, total}, forced, goals[i]); });
 }
-
-// Give a root the Gumbel noise of its acting players' choices, one after the other, in place of what it would draw.
-void set_gumbel(BoundSearch& s, const std::vector<double>& noise) {
-  RootRule rule = idle(s).root_rule();
-  rule.gumbel = noise;
-  idle(s).set_root_rule(std::move(rule));
-}
-
-}  // namespace
 
 void bind_search(nb::module_& m) {
   const auto name = nb::cast<std::string>(m.attr("__name__")) + ".SearchFailed";

@@ -5,8 +5,9 @@
 //   inside   argmax π'(a) − (N(a) + v(a)) / (1 + S)
 //   root     argmax g + ln P + σ(q)   among considered choices with n(a) + v(a) = schedule[t]
 //
-// A player's choices are a list of those its edges tell of, in the order first tried. All others share one completed value, so
-// that of the untried only the one with the largest prior can be taken: a choice costs the edges and one maximum.
+// A player's choices are a list of those its edges tell of, in the order first tried: the edges themselves where one player acts
+// and nothing is in flight. All others share one completed value, so that of the untried only the one with the largest prior can
+// be taken: a choice costs the edges and one maximum.
 #pragma once
 
 #include <algorithm>
@@ -25,10 +26,9 @@ namespace anabranch {
 
 // A choice that an edge tells of.
 struct TriedChoice {
-  std::uint32_t choice, place;  // of its edge, where one player acts
-  double visits, flight;        // N; v, as far as it counts
+  std::uint32_t choice;
+  double visits, flight;  // N; v, as far as it counts
   double value, prior;
-  double weight = 0.0;  // σ, then exp(σ − max σ)
 };
 
 class Gumbel {
@@ -38,12 +38,17 @@ class Gumbel {
   template <std::size_t P>
   std::uint32_t choose_alone(NodeId id, const Node& node, std::uint32_t& place) {
     const float* const priors = priors_of(node);
-    list_alone<P>(node, priors, planned(node) || counts_marks());
-    const std::uint32_t best = choose(id, node, {node.mover, 0, 0, node.choices, priors});
-    place = kNone;
-    for (std::size_t at = 0; at < tried_.size() && place == kNone; ++at)
-      if (tried_[at].choice == best) place = tried_[at].place;
-    return best;
+    const Player player{node.mover, 0, 0, node.choices, priors};
+    Chosen best;
+    if (node.is(kMarked) && (planned(node) || counts_marks())) {
+      list_marked(node, player);
+      best = choose(id, node, player, listed());
+    } else {
+      best = choose(id, node, player, Edges<P>{&c.graph.edge<P>(node.edges), node.edge_count, edge_stride<P>(c.graph), node.mover, priors,
+                                               priors ? 0.0 : static_cast<double>(uniform_prior(node.choices))});
+    }
+    place = best.at;
+    return best.choice;
   }
 
   template <std::size_t P>
@@ -56,8 +61,9 @@ class Gumbel {
     if (node.is(kMarked) && (planned(node) || counts_marks())) marginals_.gather_marks(g, node, table);
     for (std::size_t i = 0; i < table.sizes.size(); ++i) {
       const Seen seen = marginals_.seen(table.players[i], table.starts[i], table.sizes[i], priors ? priors + table.starts[i] : nullptr);
-      list_jointly(node, table, i, seen.visits, seen.values, seen.flight, seen.prior);
-      move |= choose(id, node, {table.players[i], i, table.starts[i], table.sizes[i], seen.prior}) << table.shifts[i];
+      const Player player{table.players[i], i, table.starts[i], table.sizes[i], seen.prior};
+      list_jointly(node, table, player, seen.visits, seen.values, seen.flight);
+      move |= choose(id, node, player, listed()).choice << table.shifts[i];
     }
     place = kNone;
     const Edge* edge = &g.edge<P>(node.edges);
@@ -76,215 +82,287 @@ class Gumbel {
   // (the prior before any visit) and the choice that the last run ended with (kNone: none was begun).
   void see(const Node& node, const Table* table, const Player& player, const double* visits, const double* values) {
     if (table) {
-      list_jointly(node, *table, player.index, visits, values, nullptr, player.prior);
+      list_jointly(node, *table, player, visits, values, nullptr);
       return;
     }
     tried_.clear();
     for (const EdgeId e : EdgeIds(node)) {
       const std::uint32_t a = c.graph.edges[e].move;
-      tried_.push_back({a, kNone, visits[a], 0.0, values[a], prior_of(player.prior, a, player.size)});
+      tried_.push_back({a, visits[a], 0.0, values[a], prior_of(player, a)});
     }
   }
   void improve(NodeId id, const Player& player, double* policy) {
-    const Completed found = complete(id, player);
-    for (std::size_t a = 0; a < player.size; ++a) policy[a] = prior_of(player.prior, a, player.size);
-    if (found.visited == 0) return;
-    const double mixed = exponentiate(found);
-    if (weights_.size() < player.size) weights_.resize(player.size);
-    for (std::size_t a = 0; a < player.size; ++a) weights_[a] = mixed;
-    for (const TriedChoice& tried : tried_) weights_[tried.choice] = tried.weight;
+    const Listed list = listed();
+    const Sums sums = add_up(list);
+    for (std::size_t a = 0; a < player.size; ++a) policy[a] = prior_of(player, a);
+    if (sums.visited == 0) return;
+    double visited;
+    const double mixed = exponentiate(list, complete(id, player, sums), visited);
+    factors_.assign(player.size, mixed);
+    for (std::size_t at = 0; at < list.count; ++at)
+      if (list[at].visits > 0.0) factors_[list[at].choice] = weights_[at];
     double total = 0.0;
-    for (std::size_t a = 0; a < player.size; ++a) total += policy[a] = policy[a] * weights_[a];
+    for (std::size_t a = 0; a < player.size; ++a) total += policy[a] = policy[a] * factors_[a];
     for (std::size_t a = 0; a < player.size; ++a) policy[a] /= total;
   }
   std::uint32_t winner(NodeId id, const Node& node, const Player& player) {
     if (!planned(node)) return kNone;
-    const GumbelPlan& plan = c.root.plan;
-    const Completed found = complete(id, player);
-    spread(found, player);
+    const Listed list = listed();
     double most = 0.0;
-    for (const std::uint32_t a : plan.listed[player.index]) most = std::max(most, counts_[a]);
-    return best_considered(player, most);
+    for (std::size_t at = 0; at < list.count; ++at)
+      if (c.root.plan.considered[player.start + list[at].choice]) most = std::max(most, times_in_run<Listed>(player, list[at]));
+    return best_considered(list, complete(id, player, add_up(list)), player, most).choice;
   }
 
  private:
-  // What the choices never visited share, and how values are scaled.
+  // Lists of choices: written down, with what is in flight; or the edges of the only acting player.
+  struct Listed {
+    static constexpr bool kFlies = true;
+    const TriedChoice* first;
+    std::size_t count;
+    const TriedChoice& operator[](std::size_t at) const { return first[at]; }
+  };
+  template <std::size_t P>
+  struct Edges {
+    static constexpr bool kFlies = false;
+    const Edge* first;
+    std::size_t count, stride, mover;
+    const float* prior;
+    double equal;
+    [[gnu::always_inline]] TriedChoice operator[](std::size_t at) const {
+      const Edge* edge = further(first, at * (P ? sizeof(Edge) + P * sizeof(double) : stride));
+      return {edge->move, static_cast<double>(static_cast<std::int32_t>(edge->visits)), 0.0, doubles_of(edge)[P == 1 ? 0 : mover],
+              prior ? static_cast<double>(prior[edge->move]) : equal};  // counts stay below 2^31
+    }
+  };
+  // N + v.
+  template <class List>
+  static double times_of(const TriedChoice& tried) { return List::kFlies ? tried.visits + tried.flight : tried.visits; }
+
+  // What is added up over a list.
+  struct Sums {
+    double mass = 0.0, weighted = 0.0, visits = 0.0;  // of the visited: Σ P, Σ P·q, Σ N
+    double most = 0.0, low = HUGE_VAL, high = -HUGE_VAL;
+    double times = 0.0;                  // Σ N + v
+    std::size_t visited = 0, tried = 0;  // how many have N > 0, N + v > 0
+  };
+  // σ, and what it is for the choices never visited, which share it.
   struct Completed {
-    std::size_t visited;  // how many choices were
-    double mass;          // Σ_vis P
-    double gain;          // σ of v_mix
-    bool complete;        // whether all choices were visited
+    double factor, low, width;
+    bool by_node;     // scaled by what was seen at the node
+    Scaling scaling;  // else
+    double gain;      // σ of v_mix
+    bool complete;    // whether all choices were visited
+
+    [[gnu::always_inline]] double operator()(double value) const { return by_node ? factor * ((value - low) / width) : factor * scaling(value); }
+  };
+  struct Chosen {
+    std::uint32_t choice = kNone, at = kNone;  // its place in the list; kNone: it is not there
   };
 
   bool counts_marks() const { return c.config.virtual_loss != VirtualLoss::off; }
   bool planned(const Node& node) const { return node.is(kRuled) && !c.root.plan.scores.empty(); }
   const float* priors_of(const Node& node) const { return node.rows == kNone ? nullptr : &c.graph.priors[node.rows]; }
-  static double prior_of(const float* prior, std::size_t choice, std::size_t size) {
-    return static_cast<double>(prior ? prior[choice] : uniform_prior(size));
+  static double prior_of(const Player& player, std::size_t choice) {
+    return static_cast<double>(player.prior ? player.prior[choice] : uniform_prior(player.size));
   }
 
-  template <std::size_t P>
-  void list_alone(const Node& node, const float* priors, bool marked) {
+  Listed listed() const { return {tried_.data(), tried_.size()}; }
+
+  void list_marked(const Node& node, const Player& player) {
     const Graph& g = c.graph;
-    const double equal = priors ? 0.0 : static_cast<double>(uniform_prior(node.choices));
-    marked = marked && node.is(kMarked);
     tried_.clear();
-    const Edge* edge = &g.edge<P>(node.edges);
-    for (std::uint32_t e = 0; e < node.edge_count; ++e, edge = further(edge, edge_stride<P>(g))) {
-      const double flight = marked ? g.marks[node.edges + e] : 0.0;
-      tried_.push_back({edge->move, e, static_cast<double>(edge->visits), flight, doubles_of(edge)[node.mover],
-                        priors ? static_cast<double>(priors[edge->move]) : equal});
+    for (const EdgeId e : EdgeIds(node)) {
+      const Edge& edge = g.edges[e];
+      tried_.push_back({edge.move, static_cast<double>(edge.visits), static_cast<double>(g.marks[e]), g.value(e)[node.mover], prior_of(player, edge.move)});
     }
   }
 
-  void list_jointly(const Node& node, const Table& table, std::size_t index, const double* visits, const double* values, const double* flight,
-                    const float* prior) {
-    const std::size_t size = table.sizes[index];
+  void list_jointly(const Node& node, const Table& table, const Player& player, const double* visits, const double* values, const double* flight) {
     tried_.clear();
-    seen_.assign(size, 0);
+    seen_.assign(player.size, 0);
     for (const EdgeId e : EdgeIds(node)) {
-      const std::uint32_t a = table.choice(c.graph.edges[e].move, index);
+      const std::uint32_t a = table.choice(c.graph.edges[e].move, player.index);
       if (seen_[a]) continue;
       seen_[a] = 1;
-      tried_.push_back({a, kNone, visits[a], flight ? flight[a] : 0.0, values[a], prior_of(prior, a, size)});
+      tried_.push_back({a, visits[a], flight ? flight[a] : 0.0, values[a], prior_of(player, a)});
     }
   }
 
-  std::uint32_t choose(NodeId id, const Node& node, const Player& player) {
-    const Completed found = complete(id, player);
-    return planned(node) ? choose_planned(found, player) : choose_inside(found, player);
+  template <class List>
+  Chosen choose(NodeId id, const Node& node, const Player& player, const List& list) {
+    const Sums sums = add_up(list);
+    const Completed found = complete(id, player, sums);
+    return planned(node) ? choose_planned(list, sums, found, player) : choose_inside(list, sums, found, player);
   }
 
-  // Write σ of the visited choices, and σ of v_mix.
-  Completed complete(NodeId id, const Player& player) {
-    double mass = 0.0, weighted = 0.0, total = 0.0, most = 0.0, low = HUGE_VAL, high = -HUGE_VAL;
-    std::size_t visited = 0;
-    for (const TriedChoice& tried : tried_) {
-      if (tried.visits == 0.0) continue;
-      ++visited;
-      mass += tried.prior;
-      weighted += tried.prior * tried.value;
-      total += tried.visits;
-      most = tried.visits > most ? tried.visits : most;
-      low = tried.value < low ? tried.value : low;
-      high = tried.value > high ? tried.value : high;
+  template <class List>
+  [[gnu::always_inline]] static Sums add_up(const List& list) {
+    Sums sums;
+    for (std::size_t at = 0; at < list.count; ++at) {
+      const TriedChoice tried = list[at];
+      if (tried.visits > 0.0) [[likely]] {
+        ++sums.visited;
+        sums.mass += tried.prior;
+        sums.weighted += tried.prior * tried.value;
+        sums.visits += tried.visits;
+        sums.most = tried.visits > sums.most ? tried.visits : sums.most;
+        sums.low = tried.value < sums.low ? tried.value : sums.low;
+        sums.high = tried.value > sums.high ? tried.value : sums.high;
+      }
+      if constexpr (List::kFlies) {
+        sums.times += times_of<List>(tried);
+        sums.tried += times_of<List>(tried) > 0.0;
+      }
     }
+    if constexpr (!List::kFlies) {
+      sums.times = sums.visits;
+      sums.tried = sums.visited;
+    }
+    return sums;
+  }
+
+  [[gnu::always_inline]] Completed complete(NodeId id, const Player& player, const Sums& sums) const {
     const Graph& g = c.graph;
     const double evaluation = g.evaluation(id)[player.player];
-    const double mixed = visited == 0 ? evaluation : (total * (weighted / mass) + evaluation) / (1.0 + total);
-    const bool all = visited == player.size;
+    const double mixed = sums.visited == 0 ? evaluation : (sums.visits * (sums.weighted / sums.mass) + evaluation) / (1.0 + sums.visits);
+    double low = sums.low, high = sums.high;
+    const bool all = sums.visited == player.size;
     if (!all) {
       low = mixed < low ? mixed : low;
       high = mixed > high ? mixed : high;
     }
-    const double factor = (selector_.c_visit + most) * selector_.c_scale;
-    if (selector_.scale == Scale::node) {
-      const double width = high - low > kNarrowest ? high - low : kNarrowest;
-      for (TriedChoice& tried : tried_) tried.weight = factor * ((tried.value - low) / width);
-      return {visited, mass, factor * ((mixed - low) / width), all};
-    }
-    Scaling scaled;  // `none`: the value itself
-    if (selector_.scale == Scale::graph) scaled = Scaling::to_unit(g.low[player.player], g.high[player.player]);
-    if (selector_.scale == Scale::range) {
+    Completed found{(selector_.c_visit + sums.most) * selector_.c_scale, low, 0.0, selector_.scale == Scale::node, {}, 0.0, all};
+    if (found.by_node) found.width = high - low > kNarrowest ? high - low : kNarrowest;
+    else if (selector_.scale == Scale::graph) found.scaling = Scaling::to_unit(g.low[player.player], g.high[player.player]);
+    else if (selector_.scale == Scale::range) {
       const double* const range = g.range.kept() ? g.range.row(id) : nullptr;
-      scaled = range ? Scaling::to_unit(range[player.player], range[g.players + player.player]) : Scaling::to_unit(c.config.returns_low, c.config.returns_high);
-    }
-    for (TriedChoice& tried : tried_) tried.weight = factor * scaled(tried.value);
-    return {visited, mass, factor * scaled(mixed), all};
+      found.scaling = range ? Scaling::to_unit(range[player.player], range[g.players + player.player]) : Scaling::to_unit(c.config.returns_low, c.config.returns_high);
+    }  // `none`: the value itself
+    found.gain = found(mixed);
+    return found;
   }
 
-  // Turn σ into exp(σ − max σ), also of choices that were not visited; return that of all others.
-  double exponentiate(const Completed& found) {
+  // Of the largest of all it is 1, and often others are equal.
+  [[gnu::always_inline]] static double exponential(double below) { return below == 0.0 ? 1.0 : std::exp(below); }
+
+  // Write exp(σ − max σ) of the visited choices into `weights_`; return that of all others. `total` is Σ_vis P·exp(σ − max σ).
+  template <class List>
+  [[gnu::always_inline]] double exponentiate(const List& list, const Completed& found, double& total) {
+    if (weights_.size() < list.count) [[unlikely]] weights_.resize(2 * list.count);
+    double* const weights = weights_.data();
     double top = found.complete ? -HUGE_VAL : found.gain;
-    for (const TriedChoice& tried : tried_)
-      if (tried.visits > 0.0) top = tried.weight > top ? tried.weight : top;
-    const double mixed = found.complete ? 0.0 : std::exp(found.gain - top);
-    for (TriedChoice& tried : tried_) tried.weight = tried.visits > 0.0 ? std::exp(tried.weight - top) : mixed;
-    return mixed;
+    for (std::size_t at = 0; at < list.count; ++at) {
+      const TriedChoice tried = list[at];
+      if (!(tried.visits > 0.0)) [[unlikely]] continue;
+      weights[at] = found(tried.value);
+      top = weights[at] > top ? weights[at] : top;
+    }
+    total = 0.0;
+    for (std::size_t at = 0; at < list.count; ++at) {
+      const TriedChoice tried = list[at];
+      if (!(tried.visits > 0.0)) [[unlikely]] continue;
+      weights[at] = exponential(weights[at] - top);
+      total += tried.prior * weights[at];
+    }
+    return found.complete ? 0.0 : exponential(found.gain - top);
   }
 
-  std::uint32_t choose_inside(const Completed& found, const Player& player) {
-    const double mixed = exponentiate(found);
-    double total = 0.0, all = 0.0;
-    std::size_t count = 0;
-    for (const TriedChoice& tried : tried_) {
-      if (tried.visits > 0.0) total += tried.prior * tried.weight;
-      all += tried.visits + tried.flight;
-      count += tried.visits + tried.flight > 0.0;
-    }
-    if (!found.complete) total += (1.0 - found.mass) * mixed;
-    const double everywhere = 1.0 + all;
+  template <class List>
+  [[gnu::always_inline]] Chosen choose_inside(const List& list, const Sums& sums, const Completed& found, const Player& player) {
+    double total;
+    const double mixed = exponentiate(list, found, total);
+    if (!found.complete) total += (1.0 - sums.mass) * mixed;
+    const double everywhere = 1.0 + sums.times;
     double top = -HUGE_VAL;
-    std::uint32_t best = 0;
-    const auto offer = [&](std::uint32_t choice, double score) {
-      if (score > top || (score == top && choice < best)) {
+    Chosen best;
+    for (std::size_t at = 0; at < list.count; ++at) {
+      const TriedChoice tried = list[at];
+      const double times = times_of<List>(tried);
+      if (!(times > 0.0)) [[unlikely]] continue;
+      const double score = tried.prior * (tried.visits > 0.0 ? weights_[at] : mixed) / total - times / everywhere;
+      if (score > top || (score == top && tried.choice < best.choice)) {
         top = score;
-        best = choice;
+        best = {tried.choice, static_cast<std::uint32_t>(at)};
       }
-    };
-    for (const TriedChoice& tried : tried_) {
-      const double times = tried.visits + tried.flight;
-      if (times > 0.0) offer(tried.choice, tried.prior * tried.weight / total - times / everywhere);
     }
-    if (count < player.size) {
-      const std::uint32_t newest = likeliest_untried(player);
-      offer(newest, prior_of(player.prior, newest, player.size) * mixed / total - 0.0 / everywhere);
+    if (sums.tried < player.size) {
+      const std::uint32_t newest = likeliest_untried(list, player);
+      const double score = prior_of(player, newest) * mixed / total - 0.0 / everywhere;
+      if (score > top || (score == top && newest < best.choice)) {
+        best = {newest, kNone};
+        for (std::size_t at = 0; sums.tried < list.count && at < list.count; ++at)  // an edge that nobody has walked yet
+          if (list[at].choice == newest) best.at = static_cast<std::uint32_t>(at);
+      }
     }
     return best;
   }
 
   // The first of the likeliest choices that were never tried. Priors are positive, so their bits are in the order of their values.
-  std::uint32_t likeliest_untried(const Player& player) {
-    if (bits_.size() < player.size) bits_.resize(player.size);
-    std::int32_t* const bits = bits_.data();
+  template <class List>
+  std::uint32_t likeliest_untried(const List& list, const Player& player) {
     const std::size_t size = player.size;
+    if (size <= 64) {
+      std::uint64_t rest = ~std::uint64_t{0} >> (64 - size);
+      for (std::size_t at = 0; at < list.count; ++at)
+        if (times_of<List>(list[at]) > 0.0) [[likely]] rest &= ~(std::uint64_t{1} << list[at].choice);
+      auto best = static_cast<std::uint32_t>(std::countr_zero(rest));
+      if (player.prior)
+        for (rest &= rest - 1; rest; rest &= rest - 1) {
+          const auto a = static_cast<std::uint32_t>(std::countr_zero(rest));
+          best = player.prior[a] > player.prior[best] ? a : best;
+        }
+      return best;
+    }
+    if (bits_.size() < size) bits_.resize(size);
+    std::int32_t* const bits = bits_.data();
     for (std::size_t a = 0; a < size; ++a) bits[a] = player.prior ? std::bit_cast<std::int32_t>(player.prior[a]) : 1;
-    for (const TriedChoice& tried : tried_)
-      if (tried.visits + tried.flight > 0.0) bits[tried.choice] = 0;
+    for (std::size_t at = 0; at < list.count; ++at)
+      if (times_of<List>(list[at]) > 0.0) bits[list[at].choice] = 0;
     std::int32_t top = 0;
     for (std::size_t a = 0; a < size; ++a) top = bits[a] > top ? bits[a] : top;
-    std::size_t first = 0;
-    while (bits[first] != top) ++first;
-    return static_cast<std::uint32_t>(first);
+    std::size_t best = 0;
+    while (bits[best] != top) ++best;
+    return static_cast<std::uint32_t>(best);
   }
 
-  std::uint32_t choose_planned(const Completed& found, const Player& player) {
-    spread(found, player);
-    double t = -c.root.plan.begun[player.index];
-    for (const TriedChoice& tried : tried_) t += tried.visits + tried.flight;
-    return best_considered(player, static_cast<double>(c.root.plan.scheduled(player.index, static_cast<std::uint64_t>(t))));
-  }
-
-  // Write σ of every considered choice, and its visits in this run, those in flight counted.
-  void spread(const Completed& found, const Player& player) {
-    if (weights_.size() < player.size) weights_.resize(player.size);
-    if (counts_.size() < player.size) counts_.resize(player.size);
+  template <class List>
+  [[gnu::always_inline]] Chosen choose_planned(const List& list, const Sums& sums, const Completed& found, const Player& player) {
     const GumbelPlan& plan = c.root.plan;
-    for (const std::uint32_t a : plan.listed[player.index]) {
-      weights_[a] = found.gain;
-      counts_[a] = -static_cast<double>(plan.before[player.start + a]);
-    }
-    for (const TriedChoice& tried : tried_) {
-      if (!plan.considered[player.start + tried.choice]) continue;
-      if (tried.visits > 0.0) weights_[tried.choice] = tried.weight;
-      counts_[tried.choice] += tried.visits + tried.flight;
-    }
+    const double t = sums.times - plan.begun[player.index];
+    return best_considered(list, found, player, static_cast<double>(plan.scheduled(player.index, static_cast<std::uint64_t>(t))));
   }
 
-  // The first of the considered choices with so many visits whose g + ln P + σ is largest.
-  std::uint32_t best_considered(const Player& player, double wanted) const {
+  // n + v of this run.
+  template <class List>
+  double times_in_run(const Player& player, const TriedChoice& tried) const {
+    return times_of<List>(tried) - static_cast<double>(c.root.plan.before[player.start + tried.choice]);
+  }
+
+  // The first of the considered choices with so many visits whose g + ln P + σ is largest. What was never tried has none.
+  template <class List>
+  Chosen best_considered(const List& list, const Completed& found, const Player& player, double wanted) {
     const GumbelPlan& plan = c.root.plan;
+    const double* const scores = plan.scores.data() + player.start;
     double top = 0.0;
-    std::uint32_t best = kNone;
-    for (const std::uint32_t a : plan.listed[player.index]) {
-      if (counts_[a] != wanted) continue;
-      const double score = plan.scores[player.start + a] + weights_[a];
-      if (best == kNone || score > top) {
-        top = score;
-        best = a;
-      }
+    Chosen best;
+    const auto offer = [&](std::uint32_t choice, std::uint32_t at, double score) {
+      if (best.choice != kNone && !(score > top) && !(score == top && choice < best.choice)) return;
+      top = score;
+      best = {choice, at};
+    };
+    for (std::size_t at = 0; at < list.count; ++at) {
+      const TriedChoice tried = list[at];
+      if (times_in_run<List>(player, tried) != wanted || !plan.considered[player.start + tried.choice]) continue;
+      offer(tried.choice, static_cast<std::uint32_t>(at), scores[tried.choice] + (tried.visits > 0.0 ? found(tried.value) : found.gain));
     }
-    if (best == kNone) [[unlikely]] throw std::logic_error("a root has other visits than its plan of a Gumbel search");
+    if (wanted == 0.0) {
+      seen_.assign(player.size, 0);
+      for (std::size_t at = 0; at < list.count; ++at) seen_[list[at].choice] = 1;
+      for (const std::uint32_t a : plan.listed[player.index])
+        if (!seen_[a]) offer(a, kNone, scores[a] + found.gain);
+    }
+    if (best.choice == kNone) [[unlikely]] throw std::logic_error("a root has other visits than its plan of a Gumbel search");
     return best;
   }
 
@@ -293,8 +371,8 @@ class Gumbel {
   const SelectorConfig& selector_;
   const Context& c;
   Marginals marginals_;
-  std::vector<TriedChoice> tried_;
-  std::vector<double> weights_, counts_;
+  std::vector<TriedChoice> tried_;         // a list written down
+  std::vector<double> weights_, factors_;  // by place in a list; by choice
   std::vector<std::int32_t> bits_;
   std::vector<std::uint8_t> seen_;
 };

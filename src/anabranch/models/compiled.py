@@ -21,7 +21,6 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 import numpy.typing as npt
 
-from anabranch import _native
 from anabranch.errors import MismatchError, ModelError, UsageError
 from anabranch.game.native.entries import Entry, Verbs
 from anabranch.models.model import Initial, Shape, Transition, shape_of
@@ -234,7 +233,7 @@ class CompiledSteps:
         """Search all roots to their goals."""
         del depth
         left = None if deadline is None else max(0.0, deadline - time.perf_counter())
-        _, failure = _native.run(self.native.searches, goals, left, self.threads)
+        _, failure = self.native.run(goals, left, self.threads)
         if failure is not None:
             self._raise(failure)
 

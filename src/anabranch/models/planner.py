@@ -23,7 +23,7 @@ from anabranch.models.model import Shape, shape_of
 from anabranch.models.steps import Steps, checked_tuple
 from anabranch.search.engine.native import native_config
 from anabranch.search.engine.root import Root
-from anabranch.search.engine.searcher import Searcher, set_rules
+from anabranch.search.engine.searcher import Searcher, rules_of
 from anabranch.search.results.result import Result
 from anabranch.search.settings.arguments import BEING_SEARCHED, Budgets, check_budget, check_time, checked_config
 from anabranch.search.settings.config import SearchConfig
@@ -76,10 +76,10 @@ class Planner(Searcher):
         """Whether roots are searched otherwise than other nodes."""
         return self.config.noise is not None or self.config.forced is not None or self._plans
 
-    def let_explore(self, searches: list[Any], goals: list[int]) -> None:
-        """Put on roots what only roots have: noise, forced visits, the plan of a Gumbel search towards a goal."""
+    def let_explore(self, roots: Any, goals: list[int]) -> None:
+        """Put on the roots of a plan what only roots have: noise, forced visits, a Gumbel search towards a goal."""
         noise, forced = self.config.noise, self.config.forced
-        set_rules(searches, goals, noise, forced.k if forced else 0.0)
+        rules_of(roots.explore, goals, noise, forced.k if forced else 0.0)
 
     def kind(self, masks: bool) -> tuple[ModelGame, Any, Any]:
         """Return the game that results show, the engine's model and settings, with or without what is legal."""
@@ -173,11 +173,15 @@ class Plan:
     def __init__(self, planner: Planner, native: Any, game: ModelGame, steps: Any, first_stream: int) -> None:
         self.planner, self.steps = planner, steps
         self._native, self._game, self._first_stream = native, game, first_stream
-        self._searches: list[Any] = native.searches
         self._tables: tuple[Any, Any, Any, Any] | None = None
         self._running = threading.Lock()
-        self.simulations: npt.NDArray[np.int64] = np.zeros(len(self._searches), np.int64)  # of the last run
+        self.simulations: npt.NDArray[np.int64] = np.zeros(len(native), np.int64)  # of the last run
         self.seconds = 0.0  # that it took
+
+    @property
+    def _searches(self) -> list[Any]:
+        """The engine's searches as objects, made when somebody wants to see one."""
+        return self._native.searches  # type: ignore[no-any-return]
 
     @cached_property
     def roots(self) -> list[PlannedRoot]:
@@ -204,23 +208,23 @@ class Plan:
             self._running.release()
 
     def _run(self, simulations: Budgets | None, visits: int | None, seconds: float | None) -> None:
-        planner, started = self.planner, time.perf_counter()
-        before = np.array([search.root_visits for search in self._searches], np.int64)
+        planner, native, started = self.planner, self._native, time.perf_counter()
+        before = native.visits
         if simulations is not None:
             goals = (before + np.asarray(simulations, np.int64)).tolist()
         else:
             goals = [2**63 - 1 if visits is None else int(visits)] * len(before)
         try:
             if planner.explores:
-                planner.let_explore(self._searches, goals)
+                planner.let_explore(native, goals)
             self.steps.run(goals, planner.config.depth, None if seconds is None else started + seconds)
         finally:
             self._tables = None
             self.seconds = time.perf_counter() - started
-            self.simulations = np.array([search.root_visits for search in self._searches], np.int64) - before
+            self.simulations = native.visits - before
 
     def __len__(self) -> int:
-        return len(self._searches)
+        return len(self._native)
 
     def __getitem__(self, at: int) -> Result:
         root = self.roots[at]
@@ -268,7 +272,7 @@ class Plan:
     @property
     def bytes(self) -> int:
         """Memory of all graphs and latents."""
-        return sum(int(search.bytes) for search in self._searches) + int(self.steps.bytes)
+        return int(self._native.bytes) + int(self.steps.bytes)
 
     def __repr__(self) -> str:
         return f"<Plan of {len(self)} roots in {self.planner.shape.name}>"

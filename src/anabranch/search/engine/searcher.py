@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -349,10 +350,15 @@ class Searcher:
 
 def set_rules(natives: list[Any], goals: list[int], noise: RootNoise | None, forced: float) -> None:
     """Let noise on the priors, drawn once, and forced visits hold at roots until they move on; plan runs."""
+    rules_of(partial(_native.set_root_rules, natives), goals, noise, forced)
+
+
+def rules_of(take: Callable[..., None], goals: list[int], noise: RootNoise | None, forced: float) -> None:
+    """The same, of roots that `take` them."""
     drawn = noise or RootNoise()
     numbers = (drawn.weight, drawn.alpha or 0.0, drawn.total, forced)
     try:
-        _native.set_root_rules(natives, goals, noise is not None, *numbers)
+        take(goals, noise is not None, *numbers)
     except ValueError as error:
         raise UsageError(str(error)) from None
 

@@ -41,6 +41,7 @@ LONG = [
     "tests/test_exact.py::test_games_a_hundred_thousand_steps_deep",
     "tests/test_exact.py::test_solver_equals_recursion*",
     "tests/test_exact.py::test_renaming_choices_renames_best_play*",
+    "tests/test_three_players.py::*_from_a_thousand_positions",
     "tests/laws/test_graph.py::test_games_twenty_thousand_states_deep*",
     "tests/laws/test_graph.py::test_exact_values_of_games_a_hundred_thousand_states_deep",
     "tests/laws/test_convergence.py::test_values_converge*",

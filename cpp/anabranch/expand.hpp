@@ -161,8 +161,8 @@ class Expander {
   void set_out(NodeId at, std::uint32_t move) {
     Position& position = c.position();
     const Node& node = c.graph.nodes[at];
-    for (std::int32_t& action : position.actions) action = kIdle;
-    for (float& reward : position.rewards) reward = 0.0f;
+    if (position.actions.size() > 1) std::fill(position.actions.begin(), position.actions.end(), kIdle);
+    std::memset(position.rewards.data(), 0, position.rewards.size() * sizeof(float));
     if (node.kind == Kind::chance) position.actions[0] = outcome_of(node, move);
     else position.actions[node.mover] = c.graph.rules.model->action(c.graph.states.at(at), move);
   }

@@ -375,6 +375,22 @@ class Plan:
     @property
     def searches(self) -> list[Search]: ...
 
+    def __len__(self) -> int: ...
+
+    @property
+    def visits(self) -> numpy.typing.NDArray[numpy.int64]:
+        """Of every root."""
+
+    @property
+    def bytes(self) -> int:
+        """Of all graphs."""
+
+    def explore(self, goals: Sequence[int], noise: bool, weight: float, alpha: float, total: float, forced: float) -> None:
+        """`set_root_rules` of all roots."""
+
+    def run(self, goals: Sequence[int], seconds: float | None, threads: int) -> tuple[list[int], None] | tuple[None, dict[str, object]]:
+        """`run` of all roots."""
+
     def aim(self, goals: Sequence[int]) -> None:
         """How many visits every root is to have."""
 

@@ -111,7 +111,7 @@ class Gumbel {
     double most = 0.0;
     for (std::size_t at = 0; at < list.count; ++at)
       if (c.root.plan.considered[player.start + list[at].choice]) most = std::max(most, times_in_run<Listed>(player, list[at]));
-    return best_considered(list, complete(id, player, add_up(list)), player, most).choice;
+    return best_considered(id, list, player, most).choice;
   }
 
  private:
@@ -191,9 +191,9 @@ class Gumbel {
 
   template <class List>
   Chosen choose(NodeId id, const Node& node, const Player& player, const List& list) {
+    if (planned(node)) return choose_planned(id, node, list, player);
     const Sums sums = add_up(list);
-    const Completed found = complete(id, player, sums);
-    return planned(node) ? choose_planned(list, sums, found, player) : choose_inside(list, sums, found, player);
+    return choose_inside(list, sums, complete(id, player, sums), player);
   }
 
   template <class List>
@@ -326,43 +326,59 @@ class Gumbel {
     return static_cast<std::uint32_t>(best);
   }
 
-  template <class List>
-  [[gnu::always_inline]] Chosen choose_planned(const List& list, const Sums& sums, const Completed& found, const Player& player) {
-    const GumbelPlan& plan = c.root.plan;
-    const double t = sums.times - plan.begun[player.index];
-    return best_considered(list, found, player, static_cast<double>(plan.scheduled(player.index, static_cast<std::uint64_t>(t))));
-  }
-
   // n + v of this run.
   template <class List>
   double times_in_run(const Player& player, const TriedChoice& tried) const {
     return times_of<List>(tried) - static_cast<double>(c.root.plan.before[player.start + tried.choice]);
   }
 
-  // The first of the considered choices with so many visits whose g + ln P + σ is largest. What was never tried has none.
+  // The choice that the schedule allows next.
   template <class List>
-  Chosen best_considered(const List& list, const Completed& found, const Player& player, double wanted) {
+  Chosen choose_planned(NodeId id, const Node& node, const List& list, const Player& player) {
     const GumbelPlan& plan = c.root.plan;
-    const double* const scores = plan.scores.data() + player.start;
-    double top = 0.0;
-    Chosen best;
-    const auto offer = [&](std::uint32_t choice, std::uint32_t at, double score) {
-      if (best.choice != kNone && !(score > top) && !(score == top && choice < best.choice)) return;
-      top = score;
-      best = {choice, at};
-    };
+    double times = 0.0;
+    if constexpr (List::kFlies)
+      for (std::size_t at = 0; at < list.count; ++at) times += times_of<List>(list[at]);
+    else times = static_cast<std::int32_t>(node.visits - 1);  // N(n) = 1 + Σ N(e)
+    const auto t = static_cast<std::uint64_t>(times - plan.begun[player.index]);
+    return best_considered(id, list, player, static_cast<double>(plan.scheduled(player.index, t)));
+  }
+
+  // The first of the considered choices with so many visits whose g + ln P + σ is largest. What was never tried has none. Where
+  // there is only one, nothing else matters.
+  template <class List>
+  Chosen best_considered(NodeId id, const List& list, const Player& player, double wanted) {
+    const GumbelPlan& plan = c.root.plan;
+    const std::vector<std::uint32_t>& considered = plan.listed[player.index];
+    if (allowed_.size() < list.count + considered.size()) [[unlikely]] allowed_.resize(list.count + considered.size());
+    std::uint32_t* const allowed = allowed_.data();  // places of tried choices, then untried choices
+    std::size_t tried = 0;
     for (std::size_t at = 0; at < list.count; ++at) {
-      const TriedChoice tried = list[at];
-      if (times_in_run<List>(player, tried) != wanted || !plan.considered[player.start + tried.choice]) continue;
-      offer(tried.choice, static_cast<std::uint32_t>(at), scores[tried.choice] + (tried.visits > 0.0 ? found(tried.value) : found.gain));
+      const TriedChoice each = list[at];
+      allowed[tried] = static_cast<std::uint32_t>(at);
+      tried += times_in_run<List>(player, each) == wanted && plan.considered[player.start + each.choice];
     }
+    std::size_t count = tried;
     if (wanted == 0.0) {
       seen_.assign(player.size, 0);
       for (std::size_t at = 0; at < list.count; ++at) seen_[list[at].choice] = 1;
-      for (const std::uint32_t a : plan.listed[player.index])
-        if (!seen_[a]) offer(a, kNone, scores[a] + found.gain);
+      for (const std::uint32_t a : considered)
+        if (!seen_[a]) allowed[count++] = a;
     }
-    if (best.choice == kNone) [[unlikely]] throw std::logic_error("a root has other visits than its plan of a Gumbel search");
+    if (count == 0) [[unlikely]] throw std::logic_error("a root has other visits than its plan of a Gumbel search");
+    if (count == 1) return tried ? Chosen{list[allowed[0]].choice, allowed[0]} : Chosen{allowed[0], kNone};
+    const Completed found = complete(id, player, add_up(list));
+    const double* const scores = plan.scores.data() + player.start;
+    double top = 0.0;
+    Chosen best;
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::uint32_t at = i < tried ? allowed[i] : kNone;
+      const std::uint32_t choice = i < tried ? list[at].choice : allowed[i];
+      const double score = scores[choice] + (i < tried && list[at].visits > 0.0 ? found(list[at].value) : found.gain);
+      if (best.choice != kNone && !(score > top) && !(score == top && choice < best.choice)) continue;
+      top = score;
+      best = {choice, at};
+    }
     return best;
   }
 
@@ -375,6 +391,7 @@ class Gumbel {
   std::vector<double> weights_, factors_;  // by place in a list; by choice
   std::vector<std::int32_t> bits_;
   std::vector<std::uint8_t> seen_;
+  std::vector<std::uint32_t> allowed_;  // by the schedule
 };
 
 }  // namespace anabranch

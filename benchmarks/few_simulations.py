@@ -1,11 +1,12 @@
 """Gumbel against PUCT with few simulations; the table of docs/gumbel.md.
 
-    .venv/bin/python benchmarks/few_simulations.py [--games 1000] [--others 200] [--only "range;node"] [--simulations 8,16,200:400] [--write]
+    .venv/bin/python benchmarks/few_simulations.py [--games 1000] [--others 200] [--only "range;node"]
+                                                   [--simulations 8,16,200:400] [--write]
 
 Leaves are evaluated by 20 random rollouts, so there are no priors; both sides have equal simulations. A score is the
 share of points of the Gumbel search in pairs of games with swapped seats, with its 95 % interval, in per cent. PUCT has
-its defaults. `--others` is the number of games of all variants but `range`, which is the default of games that pay at the
-end; `200:400` are 200 simulations in 400 games at the most. Every cell says how many games it is made of.
+its defaults. `--others` is the number of games of all variants but `range`, the default of games that pay at the end;
+`200:400` are 200 simulations in 400 games at the most. Every cell says how many games it is made of.
 """
 
 from __future__ import annotations

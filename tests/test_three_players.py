@@ -63,7 +63,7 @@ MARGIN = 0.25
 
 
 def tie_free(*moves: int, compiled: bool = True) -> tuple[Explicit, dict[str, Any], dict[str, Any]]:
-    """Three in a row for three players, from some moves on, as a table without ties; exact max^n values of its positions.
+    """Three in a row for three players, from some moves on, as a table without ties; and its exact max^n values.
 
     Every end has payoffs of its own, added to the ranking's. Where a mover's best choice was not worth `MARGIN` more
     than its next, it is paid that much at once: so every choice matters, and nobody's play hangs on a hair.

@@ -1,10 +1,12 @@
 """How fast are plans in a learned model that costs nothing, beside mctx and LightZero? One core, same run.
 
     .venv/bin/python benchmarks/plan_speed.py [--actions 9 82 441] [--simulations 50 200] [--batch 1 16 64 256]
-                                              [--rules gumbel muzero] [--rounds 5] [--write]
+                                              [--rules gumbel muzero] [--peers mctx LightZero]
+                                              [--rounds 5] [--more] [--write]
 
 Gumbel against Gumbel, MuZero against MuZero; the model compiled into ours as it is into mctx's, and in NumPy as
 LightZero's is. Each in a process of its own on the same core, called in turn, timed by the processor's clock.
+A table can be made in pieces: every cell is kept when it is measured, and `--more` goes on with those kept before.
 `--threads` compares two cores with one instead, by the wall clock; `--memory` the peak memory at 256 × 200 × 441.
 """
 
@@ -27,6 +29,7 @@ from peers.remote import FailedError, Remote
 HERE = Path(__file__).resolve().parent
 PYTHON = HERE.parent / ".venv-peers" / "bin" / "python"
 PAGE = HERE.parent / "docs" / "models.md"
+KEPT = measure.RESULTS / "plan_speed_cells.json"
 WAIT, COMPILING = 120.0, 600.0  # seconds for one plan, for imports and compilation, at the most
 COMPILED_BAR, TWO_CORES = 5.0, 1.7
 
@@ -40,7 +43,7 @@ def numpy_bar(actions: int, simulations: int, batch: int) -> float:
     return 4.0 if actions == 9 and batch == 16 else 5.0
 
 
-def contenders(rule: str) -> tuple[list[Peer], list[Peer]]:
+def contenders(rule: str, peers: Sequence[str]) -> tuple[list[Peer], list[Peer]]:
     """Return ours and theirs."""
     ours = [
         Peer(f"{kind}", f"anabranch {kind}", "anabranch", "peers.adapters.toy_ours", f"{kind} {rule}")
@@ -50,12 +53,12 @@ def contenders(rule: str) -> tuple[list[Peer], list[Peer]]:
         Peer("mctx", "mctx", "mctx", "peers.adapters.toy_mctx", rule),
         Peer("LightZero", "LightZero", "LightZero", "peers.adapters.toy_lightzero", rule),
     ]
-    return ours, theirs
+    return ours, [peer for peer in theirs if peer.name in peers]
 
 
-def cell(rule: str, question: Question, rounds: int, python: Path) -> list[measure.Row]:
+def cell(rule: str, question: Question, rounds: int, peers: Sequence[str], python: Path) -> list[measure.Row]:
     """Measure one cell; a line for the compiled model and one for NumPy's."""
-    ours, theirs = contenders(rule)
+    ours, theirs = contenders(rule, peers)
     remotes: list[Remote] = []
     try:
         remotes += [Remote(Path(sys.executable), peer, question, WAIT) for peer in ours]
@@ -83,6 +86,12 @@ def cell(rule: str, question: Question, rounds: int, python: Path) -> list[measu
     return lines
 
 
+def kept() -> list[measure.Row]:
+    """Return the cells measured before."""
+    rows = json.loads(KEPT.read_text())["rows"] if KEPT.exists() else []
+    return [measure.Row(**{name: value for name, value in row.items() if name != "ok"}) for row in rows]
+
+
 def markdown(lines: Sequence[measure.Row]) -> str:
     """Return the table: a row for each number of actions and simulations, a column for each batch."""
     cells = {tuple(line.details["cell"]): line for line in lines}
@@ -94,8 +103,8 @@ def markdown(lines: Sequence[measure.Row]) -> str:
         "| --- | --- | ---: | ---: | " + " | ".join("---:" for _ in batches) + " |",
     ]
     for key in sorted({key[:4] for key in cells}):
-        row = [cells[(*key, batch)] for batch in batches]
-        told = [f"{measure.figure(line.ours)}, {line.ratio:.1f}×" for line in row]
+        row = [cells.get((*key, batch)) for batch in batches]
+        told = [f"{measure.figure(line.ours)}, {line.ratio:.1f}×" if line else "" for line in row]
         body.append(f"| {key[0]} | {key[1]} | {key[2]} | {key[3]} | " + " | ".join(told) + " |")
     return "\n".join(body)
 
@@ -160,7 +169,9 @@ def main(words: Sequence[str] | None = None) -> list[measure.Row]:
     parser.add_argument("--simulations", type=int, nargs="+", default=[50, 200])
     parser.add_argument("--batch", type=int, nargs="+", default=[1, 16, 64, 256])
     parser.add_argument("--rules", nargs="+", default=["gumbel", "muzero"], choices=["gumbel", "muzero"])
+    parser.add_argument("--peers", nargs="+", default=["mctx", "LightZero"], choices=["mctx", "LightZero"])
     parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--more", action="store_true", help="go on with the cells measured before")
     parser.add_argument("--python", type=Path, default=PYTHON, help="of the peers")
     parser.add_argument("--threads", action="store_true", help="two cores over one instead")
     parser.add_argument("--memory", action="store_true", help="peak memory instead")
@@ -179,11 +190,15 @@ def main(words: Sequence[str] | None = None) -> list[measure.Row]:
             for simulations in asked.simulations
             for batch in asked.batch
         ]
-        lines = []
+        lines = kept() if asked.more else []
         for rule in asked.rules:
             for question in questions:
-                lines += cell(rule, question, asked.rounds, asked.python)
-                measure.log(measure.table(lines[-2:]))
+                fresh = cell(rule, question, asked.rounds, asked.peers, asked.python)
+                measure.log(measure.table(fresh))
+                names = {line.name for line in fresh}
+                lines = [line for line in lines if line.name not in names] + fresh
+                KEPT.parent.mkdir(exist_ok=True)
+                measure.write(KEPT, "plan_speed", lines)
         if asked.write:
             pages.fill("plan_speed", markdown(lines), PAGE)
     measure.finish(__file__, lines)

@@ -100,7 +100,8 @@ bool read_plain(const std::optional<Array>& given, std::size_t rows, std::size_t
 template <class T>
 class Shown {
  public:
-  nb::object array(const std::vector<T>& values) {
+  const nb::object& array() const { return array_; }
+  const nb::object& array(const std::vector<T>& values) {
     if (!memory_ || values.size() != memory_->size()) {
       memory_ = std::make_shared<std::vector<T>>(values);
       auto* kept = new std::shared_ptr<std::vector<T>>(memory_);
@@ -216,11 +217,14 @@ class BoundPlan {
       }
     }
     kept_.clear();
+    parents_.array(plan_->parents);
+    actions_.array(plan_->actions);
     return plan_->parents.size();
   }
 
-  nb::object parents() { return parents_.array(plan_->parents); }
-  nb::object actions() { return actions_.array(plan_->actions); }
+  // Of the rows gathered last; the arrays are the same as long as there are as many rows.
+  nb::object parents() { return parents_.array(); }
+  nb::object actions() { return actions_.array(); }
   nb::object movers() { return movers_.array(plan_->movers); }
   nb::object after() { return after_.array(plan_->after); }
   std::uint32_t first() const { return plan_->first_number(); }

@@ -128,7 +128,9 @@ class Planner(Searcher):
         values = as_numpy(value)
         rows = len(values)
         movers = np.zeros(rows, np.int64) if mover is None else np.ascontiguousarray(as_numpy(mover), np.int64)
-        if movers.shape != (rows,) or (rows and not 0 <= movers.min() <= movers.max() < shape.players):
+        if mover is not None and (
+            movers.shape != (rows,) or (rows and not 0 <= movers.min() <= movers.max() < shape.players)
+        ):
             raise ModelError(
                 f"{name}: mover must be one of the players 0 to {shape.players - 1} for each of {rows} roots"
             )
@@ -143,7 +145,7 @@ class Planner(Searcher):
                 f"{name}: legal must be {(rows, shape.actions)} with an action for every root, found {mask.shape}"
             )
         preferred = None if logits is None else _shaped(name, "logits", as_numpy(logits), (rows, shape.actions))
-        if preferred is not None:
+        if preferred is not None and not np.isfinite(preferred).all():
             bad = ~np.isfinite(preferred)
             if mask is not None:
                 bad &= mask | (preferred != -np.inf)
@@ -297,6 +299,8 @@ def plan(
 
 def _shaped(name: str, column: str, array: npt.NDArray[Any], wanted: tuple[int, ...]) -> npt.NDArray[Any]:
     """Return numbers in the shape and type the engine takes them."""
+    if array.shape == wanted and array.dtype in (np.float32, np.float64) and array.flags.c_contiguous:
+        return array
     if array.dtype.kind not in "fiu":
         raise ModelError(f"{name}: initial gave {column} of type {array.dtype}, expected real numbers")
     if array.shape == wanted[:1] and wanted[1:] == (1,):

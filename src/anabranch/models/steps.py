@@ -88,11 +88,14 @@ class Steps:
         """The same for one player, one wave at a time: nothing is turned around the table, and steps follow fast."""
         native, latents, index = self.native, self.latents, self.latents.index
         gather, answer, recurrent, plain = native.gather, native.answer, self.model.recurrent, latents.plain
+        before = 0
         while rows := gather(False):
+            if rows != before:  # the engine fills the same arrays again while there are as many rows
+                before, parents, actions = rows, native.parents, native.actions
             if plain is not None:
-                told = recurrent(plain.array.take(native.parents, 0), native.actions)
+                told = recurrent(plain.array.take(parents, 0), actions)
             else:
-                told = recurrent(latents.rows(index(native.parents)), index(native.actions))
+                told = recurrent(latents.rows(index(parents)), index(actions))
             if type(told) is tuple and len(told) == 4:
                 following, reward, logits, value = told
                 latents.put(native.first, following, rows)

@@ -17,7 +17,13 @@ import measure
 PROGRAM = Path(__file__).parents[1] / "build" / "benchmarks" / "search_benchmark"
 SIMULATIONS = 800
 FEW, MANY = 2, 12
-PYRAT = {"simultaneous": "a simple PyRat", "learning": "a simple PyRat, regret matching+"}
+NAMES = {
+    "simultaneous": "a simple PyRat",
+    "learning": "a simple PyRat, regret matching+",
+    "gumbel": "a toy model of 9 actions, Gumbel",
+    "muzero": "a toy model of 9 actions, MuZero",
+}
+PLANNED, PLANS_FEW, PLANS_MANY = 50, 20, 120  # simulations of a plan, whose root is made anew; plans
 
 
 def instructions(kind: str, simulations: int, repeats: int) -> int:
@@ -37,14 +43,14 @@ def rows() -> list[measure.Row]:
         measure.log("instructions: valgrind or build/benchmarks/search_benchmark is missing; skipped")
         return []
     lines = []
-    for kind in ("uniform", "rollout", "simultaneous", "learning"):
-        few, many = (instructions(kind, SIMULATIONS, repeats) for repeats in (FEW, MANY))
-        each = (many - few) / ((MANY - FEW) * SIMULATIONS)
-        game = PYRAT.get(kind, f"connect four, {kind}")
-        name = f"instructions per simulation, {game}"
-        lines.append(
-            measure.Row(name, each, unit="instructions", note=f"C++ rules, {SIMULATIONS} simulations a search")
-        )
+    for kind in ("uniform", "rollout", "simultaneous", "learning", "gumbel", "muzero"):
+        plans = kind in ("gumbel", "muzero")
+        simulations, *repeats = (PLANNED, PLANS_FEW, PLANS_MANY) if plans else (SIMULATIONS, FEW, MANY)
+        few, many = (instructions(kind, simulations, count) for count in repeats)
+        each = (many - few) / ((repeats[1] - repeats[0]) * simulations)
+        name = f"instructions per simulation, {NAMES.get(kind, f'connect four, {kind}')}"
+        rules = "C++ model" if plans else "C++ rules"
+        lines.append(measure.Row(name, each, unit="instructions", note=f"{rules}, {simulations} simulations a search"))
     return lines
 
 

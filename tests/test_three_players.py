@@ -68,7 +68,8 @@ def tie_free(*moves: int, compiled: bool = True) -> tuple[Explicit, dict[str, An
     Every end has payoffs of its own, added to the ranking's. Where a mover's best choice was not worth `MARGIN` more
     than its next, it is paid that much at once: so every choice matters, and nobody's play hangs on a hair.
     """
-    start = NInARow(3, 3, compiled=compiled).start()
+    option: Any = {"compiled": compiled}
+    start = NInARow(3, 3, **option).start()
     for action in moves:
         start, _ = start.step(action)
     dice = np.random.default_rng(7)
@@ -89,17 +90,17 @@ def tie_free(*moves: int, compiled: bool = True) -> tuple[Explicit, dict[str, An
             nodes[names[state]], values[names[state]] = OVER, np.zeros(3)
             continue
         [seat] = state.turn  # type: ignore[misc]
-        following = [state.step(action)[0] for action in state.legal()]
-        pays = [ends.get(each, np.zeros(3)).copy() for each in following]
-        worth = [pay + values[names[each]] for pay, each in zip(pays, following, strict=True)]
+        reached = [state.step(action)[0] for action in state.legal()]
+        pays = [ends.get(each, np.zeros(3)).copy() for each in reached]
+        worth = [pay + values[names[each]] for pay, each in zip(pays, reached, strict=True)]
         best, *others = sorted(range(len(worth)), key=lambda choice: -worth[choice][seat])
         if others and worth[best][seat] - worth[others[0]][seat] < MARGIN:
             pays[best][seat] += MARGIN
             worth[best][seat] += MARGIN
-        children = [(names[each], pay.tolist()) for each, pay in zip(following, pays, strict=True)]
+        children = [(names[each], pay.tolist()) for each, pay in zip(reached, pays, strict=True)]
         nodes[names[state]] = decision(seat, (0.0, 0.0, 0.0), *children)
         values[names[state]] = worth[best]
-    return Explicit(table(3, "0", returns=(-2.0, 4.0), **nodes), compiled=compiled), nodes, values
+    return Explicit(table(3, "0", returns=(-2.0, 4.0), **nodes), **option), nodes, values
 
 
 def losses(positions: int, simulations: int, proofs: Any, *moves: int, compiled: bool = True) -> list[float]:

@@ -19,6 +19,7 @@ SCRIPTS = (
     "numba_speed",
     "growth",
     "simultaneous_speed",
+    "chance_speed",
     "solve_speed",
     "threads",
     "instructions",

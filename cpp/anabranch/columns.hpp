@@ -1,5 +1,5 @@
 // The columns of a graph, each declared by one line. Whoever adds, cuts, moves, copies, saves, loads, takes back or shows
-// rows goes through all of them (Graph::each_node_column, each_edge_column, each_choice_column), so a column needs no other
+// rows goes through all of them (each_node_column, each_edge_column, each_choice_column of column_set.hpp), so a column needs no other
 // line anywhere. A column that is not kept costs nothing.
 //
 // A line says: its name, the type of its values, how many a row has, what a new row holds, when it is kept, whether files

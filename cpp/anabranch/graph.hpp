@@ -21,7 +21,7 @@
 #include <limits>
 #include <vector>
 
-#include "anabranch/columns.hpp"
+#include "anabranch/column_set.hpp"
 #include "anabranch/config.hpp"
 #include "anabranch/index.hpp"
 #include "anabranch/node.hpp"
@@ -45,21 +45,16 @@ inline constexpr std::size_t kMostEdges = ANABRANCH_MOST_EDGES, kMostRows = ANAB
   return config.merge && !(config.chance.in_transition && node.kind == Kind::chance);
 }
 
-class Graph {
+class Graph : public ColumnSet {
  public:
   explicit Graph(const Rules& game, const Config& config = Config())
-      : rules(game),
+      : ColumnSet(game, static_cast<std::size_t>(game.players), config),
+        rules(game),
         players(static_cast<std::size_t>(game.players)),
         nodes(2 * players),
         edges(players),
         states(game.state_size, game.model != nullptr),
         key_records(game.key ? game.key_size : 8) {
-#define ANABRANCH_DECLARE(column, type, values, begins_with, kept_where, in_files) \
-  column.declare(#column, kept_where, values, begins_with, in_files);
-    ANABRANCH_NODE_COLUMNS(ANABRANCH_DECLARE)
-    ANABRANCH_EDGE_COLUMNS(ANABRANCH_DECLARE)
-    ANABRANCH_CHOICE_COLUMNS(ANABRANCH_DECLARE)
-#undef ANABRANCH_DECLARE
     std::size_t node_columns = 0, edge_columns = 0;
     each_node_column([&](const auto&) { ++node_columns; });
     each_edge_column([&](const auto&) { ++edge_columns; });
@@ -96,43 +91,11 @@ class Graph {
   States states;
   Index index;
   Column<float> rewards;  // P a row
-#define ANABRANCH_MEMBER(column, type, ...) Rows<type> column;
-  ANABRANCH_NODE_COLUMNS(ANABRANCH_MEMBER)
-  ANABRANCH_CHOICE_COLUMNS(ANABRANCH_MEMBER)
-  ANABRANCH_EDGE_COLUMNS(ANABRANCH_MEMBER)
-#undef ANABRANCH_MEMBER
   Column<ParentLink> links;       // where parents are kept, all of them, in the order they were made
   States key_records;             // of games with a `key` verb
   Tables tables;
   std::vector<double> low, high;  // of q(e) seen at any refresh, per player: the scale `graph`
   bool graded = true;             // whether all ways to a node have the same length, as where the state counts the moves
-
-  // Call f(column) for every column of rows that is kept.
-#define ANABRANCH_CALL(column, ...) \
-  if (column.kept()) f(column);
-  template <class F>
-  void each_node_column(F&& f) { ANABRANCH_NODE_COLUMNS(ANABRANCH_CALL) }
-  template <class F>
-  void each_node_column(F&& f) const { ANABRANCH_NODE_COLUMNS(ANABRANCH_CALL) }
-  template <class F>
-  void each_edge_column(F&& f) { ANABRANCH_EDGE_COLUMNS(ANABRANCH_CALL) }
-  template <class F>
-  void each_edge_column(F&& f) const { ANABRANCH_EDGE_COLUMNS(ANABRANCH_CALL) }
-  template <class F>
-  void each_choice_column(F&& f) { ANABRANCH_CHOICE_COLUMNS(ANABRANCH_CALL) }
-  template <class F>
-  void each_choice_column(F&& f) const { ANABRANCH_CHOICE_COLUMNS(ANABRANCH_CALL) }
-#undef ANABRANCH_CALL
-  // The same for two graphs at once: f(column of this one, column of the other).
-#define ANABRANCH_PAIR(column, ...) \
-  if (column.kept()) f(column, other.column);
-  template <class F>
-  void each_node_column(const Graph& other, F&& f) { ANABRANCH_NODE_COLUMNS(ANABRANCH_PAIR) }
-  template <class F>
-  void each_edge_column(const Graph& other, F&& f) { ANABRANCH_EDGE_COLUMNS(ANABRANCH_PAIR) }
-  template <class F>
-  void each_choice_column(const Graph& other, F&& f) { ANABRANCH_CHOICE_COLUMNS(ANABRANCH_PAIR) }
-#undef ANABRANCH_PAIR
 
   std::size_t size() const { return nodes.size(); }
   double* mean(NodeId node) { return nodes.doubles(node); }

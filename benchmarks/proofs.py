@@ -32,10 +32,10 @@ from typing import Any, NamedTuple
 import measure  # noqa: F401  (first: it limits threads)
 import numpy as np
 import pages
+from anabranch.games.connect_four_solver import Solver
 from open_spiel_matches import Pace, Timed
 
 import anabranch as ab
-from anabranch.games.connect_four_solver import Solver
 
 ROOT = Path(__file__).resolve().parents[1]
 OPTIONS = ROOT / "docs" / "options.md"

@@ -233,6 +233,14 @@ def test_the_oracle_plays_matches(own_cache):
     assert ab.match(pair, "oracle:goal=points", "greedy", games=4).agents[0].startswith("oracle")
 
 
+def test_the_perfect_player_of_tic_tac_toe_draws_with_itself_and_loses_to_nobody():
+    game = ab.games.load("tic_tac_toe")
+    assert ab.match(game, "oracle", "oracle", games=2, openings=0).standings[0].draws == 2
+    found = ab.match(game, "oracle", "random", games=60, openings=0).standings[0]
+    assert found.losses == 0
+    assert found.wins > 40
+
+
 def test_commands(own_cache, capsys):
     assert main(["oracle", "solve", "yatzy", "--option", "categories=chance", "--interpreted", "--json"]) == GOOD
     solved = json.loads(capsys.readouterr().out)

@@ -104,9 +104,14 @@ def oracle(
     """Return the oracle of a game, or of all that can follow a state.
 
     Yatzy and Yahtzee for points have a solver of their own, whose values are kept in the cache folder; `goal="points"`
-    takes it for two who play to win, too, as players who mind their points alone. Other games are solved by `ab.solve`,
-    up to `max_states`. `progress` is called now and then with something that prints what it has come to.
+    takes it for two who play to win, too, as players who mind their points alone. So have connect four on 6 by 7 cells,
+    from ply 4 on, and Othello's endings, from 18 empty cells on, both for win, draw or loss; positions before that are
+    refused when they are asked about. Other games are solved by `ab.solve`, up to `max_states`. `progress` is called
+    now and then with something that prints what it has come to.
     """
+    from anabranch.games.othello import Othello
+    from anabranch.search.exact.connect_four_oracle import ConnectFourOracle, is_known
+    from anabranch.search.exact.othello_oracle import OthelloOracle
     from anabranch.search.exact.turn_oracle import TurnOracle, counts_points
 
     if isinstance(game, str):
@@ -122,4 +127,8 @@ def oracle(
         return TurnOracle(rules, threads=threads, progress=progress, goal=goal)
     if goal is not None:
         raise UsageError(f"{rules.name} has no oracle with a goal of its own; leave goal out")
+    if is_known(rules):
+        return ConnectFourOracle(rules)
+    if isinstance(rules, Othello):
+        return OthelloOracle(rules)
     return SolvedOracle(solve(game, max_states, progress=progress))

@@ -15,37 +15,15 @@ from pathlib import Path
 import pytest
 from tests.disk import KINDS, Disk
 from tests.sources import ROOT
+from tests.system_calls import GAME, game, new, preloaded
+from tests.system_calls import KINDS as CALL_KINDS
 
 from anabranch.errors import DataError, FileError, UsageError
 from anabranch.learn import run_folder
 from anabranch.learn.ledger import Ledger
-from anabranch.learn.records import Decision, GameRecord, read_shard, write_shard
+from anabranch.learn.records import read_shard, write_shard
 from anabranch.learn.run_folder import RunFolder, examine
 from anabranch.learn.settings import TrainConfig
-
-GAME = {"name": "tic_tac_toe", "options": {}, "compiled": True}
-
-
-def game(number: int, moves: int = 3) -> GameRecord:
-    """A game of made-up numbers: nothing here plays it."""
-    decisions = [
-        Decision(
-            actions=(move,),
-            dice=(number % 6,) * (move % 2),
-            rewards=(0.0, 0.5 * move),
-            value=(0.25, -0.25),
-            policy=({move: 0.75, move + 1: 0.25},) if move % 2 else (),
-            visits=10 * move,
-            full=bool(move % 2),
-            model=number,
-        )
-        for move in range(moves)
-    ]
-    return GameRecord(number, 1000 + number, (1, 2), tuple(decisions), opened=1)
-
-
-def new(folder: Path) -> RunFolder:
-    return RunFolder.create(folder, GAME, TrainConfig())
 
 
 def grown(folder: Path) -> None:
@@ -154,7 +132,8 @@ for shard in range(4):
 run.close()
 """
 STEPS = {
-    "settings written": 1, "ledger made": 1, "run committed": 1, "shard written": 2, "shard committed": 2,
+    "settings written": 1, "ledger made": 1, "run committed": 1, "first copy made": 1,
+    "shard written": 2, "shard committed": 2,
     "weights written": 3, "state written": 3, "model committed": 3, "ledger copied": 3, "old states removed": 3,
 }  # fmt: skip
 
@@ -233,6 +212,22 @@ def operations_that_fail(kind: str, tmp_path: Path, first: int = 0, each: int = 
         number += each
 
 
+def test_some_calls_of_the_system_fail(tmp_path):
+    """A few of those that the test below lets fail one by one, SQLite's among them, from the 122nd on."""
+    cases, ended = map(int, preloaded(tmp_path, "EIO, then killed", "122", "70").split())
+    assert cases > 2
+    assert ended > 0
+
+
+@pytest.mark.hard
+@pytest.mark.parametrize("kind", CALL_KINDS)
+def test_any_call_of_the_system_may_fail(kind, tmp_path):
+    """For every k: the k-th call fails, or is the last. The run is in the old or the new state, and goes on."""
+    cases, ended = map(int, preloaded(tmp_path, kind).split())
+    assert cases > 200
+    assert ended == 0 if kind.endswith("tried again") else ended > 5
+
+
 def test_a_database_without_room_keeps_what_it_has(tmp_path):
     """SQLite's own refusal, SQLITE_FULL, by a limit on its pages: the row is not there, and no file of it either."""
     with new(tmp_path / "run") as run:
@@ -244,9 +239,10 @@ def test_a_database_without_room_keeps_what_it_has(tmp_path):
             fill(run)
         kept = len(run.ids)
         assert kept < 399
-        assert len(list((tmp_path / "run" / "replay").iterdir())) == kept
+        assert len(list((tmp_path / "run" / "replay").iterdir())) == kept + 1  # until another commit holds
         file.execute("PRAGMA max_page_count=1000000")
         run.commit_games([game(1000)], 2)
+        assert len(list((tmp_path / "run" / "replay").iterdir())) == kept + 1
     with RunFolder.open(tmp_path / "run") as run:
         assert len(run.ids) == kept + 1
 

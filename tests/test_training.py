@@ -15,11 +15,13 @@ from pathlib import Path
 import pytest
 import safetensors.torch
 import torch
+from tests.disk import Disk
 from tests.sources import ROOT
 
 import anabranch as ab
 from anabranch.cli import GOOD, INTERRUPTED, USAGE, main
 from anabranch.errors import UsageError
+from anabranch.learn import loop, patience
 from anabranch.learn.loop import InProcess, Training
 from anabranch.learn.presets import preset
 from anabranch.learn.run_folder import RunFolder, examine
@@ -266,6 +268,93 @@ def test_kills_at_random_moments_lose_nothing_that_was_committed(tmp_path):
                 before = set(run.ids)
     assert len(before) > 200
     assert not [wrong for _, wrong in examine(tmp_path / "run") if wrong]
+
+
+def test_a_full_disk_pauses_a_run_and_it_goes_on_when_there_is_room(tmp_path, monkeypatch):
+    """From the k-th operation on there is no room, wherever that falls: said, waited for, and nothing is missing."""
+    monkeypatch.setattr(patience, "PAUSE", 0.02)
+    monkeypatch.setattr(patience, "LOOK", 0.01)
+    config, game = tiny("most_steps=11", "rating.models=0", "rating.positions=0"), ab.games.load("tic_tac_toe")
+    paused = []
+    for first in (5, 41):
+        said: list[str] = []
+        with RunFolder.create(tmp_path / f"run{first}", SAID, config, said.append) as run, Stopping() as stop:
+            training = Training(run, game, config)
+            with Disk(first, "ENOSPC for ever").used() as disk:
+
+                def wait(seconds: float, disk: Disk = disk, said: list[str] = said) -> None:
+                    if len(said) > 2:
+                        disk.plan, disk.full = {}, False  # there is room again
+
+                monkeypatch.setattr("anabranch.learn.patience.time.sleep", wait)
+                assert training.train(lambda *given: InProcess(game, config, *given), stop)
+            monkeypatch.undo()
+            monkeypatch.setattr(patience, "PAUSE", 0.02)
+            assert training.learner.step == 11
+            found = [record.id for row in run.ledger.rows["shards"] for record in run.games(row)]
+            assert len(found) == len(set(found)) == len(run.ids)
+        assert not [wrong for _, wrong in examine(tmp_path / f"run{first}") if wrong]
+        assert all("trying again every" in words and "make room" in words for words in said)
+        paused.append(len(said))
+    assert min(paused) >= 3
+
+
+def test_ctrl_c_ends_a_run_that_waits_for_room(tmp_path, monkeypatch):
+    config, game = tiny("most_steps=11", "rating.positions=0"), ab.games.load("tic_tac_toe")
+    said: list[str] = []
+    with RunFolder.create(tmp_path / "run", SAID, config, said.append) as run, Stopping() as stop:
+        training = Training(run, game, config)
+        with Disk(5, "ENOSPC for ever").used():
+            monkeypatch.setattr(
+                "anabranch.learn.patience.time.sleep", lambda seconds: os.kill(os.getpid(), signal.SIGINT)
+            )
+            assert not training.train(lambda *given: InProcess(game, config, *given), stop)
+    assert "paused" in said[0]
+    assert "8 games and 0 steps are lost" in said[-1]
+
+
+def test_a_second_ctrl_c_leaves_what_was_committed_and_writes_no_more(tmp_path):
+    config, game = tiny("export.checkpoints=1000"), ab.games.load("tic_tac_toe")
+    with RunFolder.create(tmp_path / "run", SAID, config) as run, Stopping() as stop:
+        training = Training(run, game, config)
+
+        def play(*given):
+            source = InProcess(game, config, *given)
+            real, calls = source.games, [0]
+
+            def games():
+                calls[0] += 1
+                if calls[0] == 200:
+                    os.kill(os.getpid(), signal.SIGINT)
+                    os.kill(os.getpid(), signal.SIGINT)
+                return real()
+
+            source.games = games  # type: ignore[method-assign]
+            return source
+
+        with pytest.raises(KeyboardInterrupt):
+            training.train(play, stop)
+        assert training.learner.step > 0
+        assert not run.ledger.rows["models"]
+
+
+def test_ctrl_c_cuts_a_test_of_a_candidate_short(tmp_path, monkeypatch):
+    """A gate may play for minutes; Ctrl-C ends it, the candidate stays unused, and the learner is saved."""
+
+    def admits(*given, **more):
+        os.kill(os.getpid(), signal.SIGINT)
+        time.sleep(60)
+        raise AssertionError("it was not cut short")
+
+    monkeypatch.setattr(loop, "admits", admits)
+    config, game = tiny(), ab.games.load("tic_tac_toe")
+    with RunFolder.create(tmp_path / "run", SAID, config) as run, Stopping() as stop:
+        training = Training(run, game, config)
+        assert not training.train(lambda *given: InProcess(game, config, *given), stop)
+        newest = run.newest_state()
+        assert newest is not None
+        assert newest[0]["step"] == training.learner.step
+        assert newest[0]["score"] is None
 
 
 def test_a_second_ctrl_c_does_not_wait():

@@ -9,6 +9,7 @@ log would be dropped in silence were a bit of it to change).
 from __future__ import annotations
 
 import contextlib
+import errno
 import hashlib
 import json
 import sqlite3
@@ -115,6 +116,7 @@ class Ledger:
                 raise FileError(
                     f"{self.path} {what}: {told}; what was there is as it was; make room on the disk, or look after it",
                     self.path,
+                    OSError(errno.ENOSPC if "full" in told.lower() else errno.EIO, told),
                 ) from error
             raise DataError(f"{self.path} {what}: {told}") from error
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from anabranch.errors import FileError
 from anabranch.game.game import Game
@@ -18,6 +18,7 @@ from anabranch.learn.evaluation import Solved, scored, solved_positions
 from anabranch.learn.export import exported
 from anabranch.learn.gate import admits
 from anabranch.learn.learner import Learner, Losses, new_net
+from anabranch.learn.patience import with_room
 from anabranch.learn.records import GameRecord
 from anabranch.learn.replay import Replay, window_size
 from anabranch.learn.run_folder import RunFolder
@@ -27,7 +28,7 @@ from anabranch.learn.stopping import Stopping
 from anabranch.nets.files import written
 from anabranch.nets.shape import shape_of
 
-PAUSE = 5.0  # seconds until a disk that was full is tried again
+Result = TypeVar("Result")
 
 
 class Players(Protocol):
@@ -122,6 +123,7 @@ class Training:
         self._before = 0.0  # seconds of earlier processes
         self._set: list[Solved] | None = None
         self._current: Any = None  # the evaluator of self-play
+        self._stop = Stopping()
         self._go_on()
         self._begun, self._games_before = time.perf_counter(), len(run.ids)
 
@@ -147,7 +149,11 @@ class Training:
     # The loop
 
     def train(self, players: Callable[[Any, int, Iterator[int]], Players], stop: Stopping) -> bool:
-        """Train until the time is up; return whether it is: False where it was stopped before."""
+        """Train until the time is up; return whether it is: False where it was stopped before.
+
+        Stopped once, it writes what it has, without measuring it; stopped twice, it leaves what was committed.
+        """
+        self._stop, at_once = stop, False
         self._current = exported(self.learner.average, self.game, "torch", self.learner.step)[0]
         source = players(self._current, self.learner.step, self._numbers())
         try:
@@ -157,9 +163,17 @@ class Training:
                 self.export(source)
                 self.progress(self.status(source))
             return not stop.asked
+        except FileError:
+            if not stop.asked:
+                raise
+            return False  # it waited for room; `finish` says what is lost
+        except KeyboardInterrupt:
+            at_once = True
+            raise
         finally:
             source.close()
-            self.finish()
+            if not at_once:
+                self.finish()
 
     @property
     def done(self) -> bool:
@@ -180,18 +194,28 @@ class Training:
         self._pending += games
         if len(self._pending) < (1 if now else self.config.replay.shard):
             return
-        while True:
-            try:
-                fresh = self.run.commit_games(self._pending, self.game.players)
-                break
-            except FileError as error:
-                if now:
-                    raise
-                self.run.say(f"{error}; trying again every {PAUSE:g} s")
-                time.sleep(PAUSE)
+        fresh = self._patiently(lambda: self.run.commit_games(self._pending, self.game.players))
         self._pending.clear()
         for record in fresh:
             self.replay.add(record)
+
+    def _patiently(self, act: Callable[[], Result]) -> Result:
+        """Write something when there is room for it; waiting for that is none of the run's time."""
+        made, waited = with_room(act, self._stop, self.run.say)
+        self._begun += waited
+        return made
+
+    def _unless_stopped(self, act: Callable[[], Result]) -> Result | None:
+        """Measure something that Ctrl-C cuts short; None then."""
+        if self._stop.asked:
+            return None
+        try:
+            with self._stop.interruptibly():
+                return act()
+        except KeyboardInterrupt:
+            if not self._stop.asked:
+                raise
+            return None
 
     @property
     def credit(self) -> float:
@@ -225,11 +249,15 @@ class Training:
         if note:
             self.run.warn(note)
         simulations, step = self.config.rating.simulations, self.learner.step
-        admitted, found = admits(
-            evaluator, self._current, self.game, self.config.export, simulations=simulations, seed=step
+        tested = self._unless_stopped(
+            lambda: admits(evaluator, self._current, self.game, self.config.export, simulations=simulations, seed=step)
         )
+        if tested is None:
+            return
+        admitted, found = tested
         if found is not None:
-            self.run.add("gates", {"step": step, **found})
+            row = {"step": step, **found}
+            self._patiently(lambda: self.run.add("gates", row))
         if admitted:
             self._current = evaluator
             source.use(evaluator, step)
@@ -238,31 +266,42 @@ class Training:
 
     def save(self, evaluator: Any, source: Players | None = None) -> None:
         """Write a checkpoint: weights, learner, and what the frozen set says of them."""
-        if self._set is None:
-            self._set = solved_positions(self.game, self.config.rating.positions, self.config.seed)
-        if self._set:
-            self.score = asdict(scored(self._set, evaluator, self.config.rating.simulations))
+        score = self._unless_stopped(lambda: self._scored(evaluator))
+        self.score = score if score is not None else self.score
         facts = {
             "step": self.learner.step,
             "exports": self._exports,
             "seconds": self.seconds,
             "positions": self.replay.total,
-            "score": self.score,
+            "score": score,
         }
         state = checkpoint.written(self.learner)
-        self.run.commit_model(written(self.learner.average), state, facts)
+        weights = written(self.learner.average)
+        self._patiently(lambda: self.run.commit_model(weights, state, facts))
         self._saved_step = self.learner.step
         metrics: dict[str, Any] = {**facts, "games": len(self.run.ids), "window": len(self.replay)}
         metrics["losses"] = None if self.losses is None else asdict(self.losses)
         if source is not None:
             metrics |= {"evaluations": source.rows, "fill": source.fill}
-        self.run.add("metrics", metrics)
+        self._patiently(lambda: self.run.add("metrics", metrics))
+
+    def _scored(self, evaluator: Any) -> dict[str, Any] | None:
+        """Return what the frozen set says of an evaluator, None where there is no such set."""
+        if self._set is None:
+            self._set = solved_positions(self.game, self.config.rating.positions, self.config.seed)
+        return asdict(scored(self._set, evaluator, self.config.rating.simulations)) if self._set else None
 
     def finish(self) -> None:
         """Write what is not written yet: games that ended, and the learner as it is."""
-        self.remember([], now=True)
-        if self.learner.step != self._saved_step:
-            self.save(exported(self.learner.average, self.game, "torch", self.learner.step)[0])
+        try:
+            self.remember([], now=True)
+            if self.learner.step != self._saved_step:
+                self.save(exported(self.learner.average, self.game, "torch", self.learner.step)[0])
+        except FileError as error:
+            if not self._stop.asked:
+                raise
+            lost = f"{len(self._pending)} games and {self.learner.step - max(0, self._saved_step)} steps are lost"
+            self.run.say(f"{error}; stopped before there was room: {lost}")
 
     # How far it has come
 

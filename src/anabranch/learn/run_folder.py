@@ -7,7 +7,9 @@
     states/000001.safetensors the learner at a checkpoint; the last two are kept
 
 A file gets its name when it is whole and durable; then its row is committed, with its SHA-256. A game counts from that
-commit on, once. Files of games without a row are of a crash in between: they are whole, so they are taken in.
+commit on, once. Files of games without a row are of a crash in between: they are whole, so they are taken in. A commit
+that failed may still be found done after a crash, so its files stay until another one has taken its place, and no name
+is used twice.
 """
 
 from __future__ import annotations
@@ -45,6 +47,7 @@ class RunFolder:
         self.folder, self.ledger, self._lock, self.say = folder, ledger, lock, say
         self.said: list[str] = []
         self.ids = {number for row in ledger.rows["shards"] for number in row["ids"]}
+        self._left: list[str] = []  # files whose commit has failed
 
     # Beginning, and going on
 
@@ -68,7 +71,10 @@ class RunFolder:
             if not ledger.rows["runs"]:
                 ledger.add([("runs", {"game": dict(game), "settings": _sha(text.encode())})])
             passed("run committed")
-            return cls(folder, ledger, lock, say)
+            made = cls(folder, ledger, lock, say)
+            made._copy_ledger()
+            passed("first copy made")
+            return made
         except BaseException:
             lock.close()
             raise
@@ -103,6 +109,8 @@ class RunFolder:
 
     def _settle(self) -> None:
         """Take in games whose files are whole and have no row, and remove what belongs to no row at all."""
+        for path in sorted(self.folder.glob(".*.tmp")):
+            remove_file(path)
         known = {row["file"] for row in self.ledger.rows["shards"]}
         for path in sorted((self.folder / REPLAY).iterdir()):
             name = f"{REPLAY}/{path.name}"
@@ -169,18 +177,35 @@ class RunFolder:
         fresh = list({game.id: game for game in games if game.id not in self.ids}.values())
         if not fresh:
             return []
-        name = f"{REPLAY}/{self._next_shard():06d}.npz"
+        name = f"{REPLAY}/{self._free_number('shards', REPLAY):06d}.npz"
         data = write_shard(fresh, players)
+        self._left.append(name)
         if not create_file(self.folder / name, data):
             raise FileError(f"{self.folder / name} is there already, and no row has it; open the run anew", name)
         passed("shard written")
         self._commit(name, data, fresh)
         passed("shard committed")
+        self._clear(name)
         return fresh
 
-    def _next_shard(self) -> int:
-        taken = [int(Path(row["file"]).stem) for row in self.ledger.rows["shards"]]
+    def _free_number(self, table: str, part: str) -> int:
+        """Return a number that no row has, and no file that a failed commit has left."""
+        taken = [int(Path(row["file"]).stem) for row in self.ledger.rows[table]]
+        taken += [int(path.stem) for path in (self.folder / part).iterdir() if path.stem.isdecimal()]
         return max(taken, default=0) + 1
+
+    def _clear(self, *committed: str) -> None:
+        """Remove the files of commits that have failed: the one that was made now has taken their place."""
+        left, self._left = [name for name in self._left if name not in committed], []
+        for name in left:
+            self._afterwards(partial(remove_file, self.folder / name))
+
+    def _afterwards(self, act: Callable[[], None]) -> None:
+        """Do what is not needed for a commit to hold; trouble with it is told."""
+        try:
+            act()
+        except FileError as error:
+            self.warn(str(error))
 
     def _commit(self, name: str, data: bytes, games: Sequence[GameRecord]) -> None:
         ids = [game.id for game in games]
@@ -193,11 +218,7 @@ class RunFolder:
             "decisions": sum(len(game.decisions) for game in games),
             "returns": [list(game.returns) for game in games],
         }
-        try:
-            self.ledger.add([("shards", row)])
-        except BaseException:
-            remove_file(self.folder / name)
-            raise
+        self.ledger.add([("shards", row)])
         self.ids.update(ids)
 
     def games(self, row: Mapping[str, Any]) -> list[GameRecord]:
@@ -218,21 +239,23 @@ class RunFolder:
 
     def commit_model(self, weights: bytes, state: bytes, facts: Mapping[str, Any]) -> dict[str, Any]:
         """Write a network and the learner's state, and commit both; older states go."""
-        number = len(self.ledger.rows["models"]) + 1
+        number, version = self._free_number("models", MODELS), len(self.ledger.rows["models"]) + 1
         model, kept = f"{MODELS}/{number:06d}.safetensors", f"{STATES}/{number:06d}.safetensors"
+        self._left += [model, kept]
         replace_file(self.folder / model, weights)
         passed("weights written")
         replace_file(self.folder / kept, state)
         passed("state written")
-        row = {"version": number, "file": model, "sha256": _sha(weights), "state": kept, "state_sha256": _sha(state)}
+        row = {"version": version, "file": model, "sha256": _sha(weights), "state": kept, "state_sha256": _sha(state)}
         row |= facts
         self.ledger.add([("models", row)])
         passed("model committed")
-        self._copy_ledger()
+        self._afterwards(self._copy_ledger)
         passed("ledger copied")
+        self._clear(model, kept)
         for old in self.ledger.rows["models"][:-KEPT_STATES]:
             if (self.folder / old["state"]).exists():
-                remove_file(self.folder / old["state"])
+                self._afterwards(partial(remove_file, self.folder / old["state"]))
         passed("old states removed")
         return row
 

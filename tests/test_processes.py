@@ -9,6 +9,7 @@ from itertools import count
 from pathlib import Path
 
 import pytest
+from tests.killed import Killings
 from tests.test_training import SAID, tiny
 
 import anabranch as ab
@@ -16,7 +17,7 @@ from anabranch.errors import AnabranchError, DataError
 from anabranch.learn.learner import new_net
 from anabranch.learn.messages import GAMES, NUMBERS, SETUP, receive, send
 from anabranch.learn.processes import Processes
-from anabranch.learn.run_folder import RunFolder
+from anabranch.learn.run_folder import RunFolder, examine
 from anabranch.learn.train import train
 from anabranch.learn.worker import read_weights, weights_message
 from anabranch.nets.shape import shape_of
@@ -96,3 +97,34 @@ def test_a_run_with_processes_learns_and_commits_each_game_once(tmp_path: Path):
         found = [record for row in run.ledger.rows["shards"] for record in run.games(row)]
         assert len({record.id for record in found}) == len(found) == done.games
         assert max(decision.model for record in found for decision in record.decisions) >= 5  # newer weights came over
+
+
+# Killed
+
+
+def test_a_kill_of_either_kind_of_process_loses_and_doubles_nothing(tmp_path: Path):
+    """Kill -9 of one that plays, then of the one that learns: promises are kept, and nobody is left behind."""
+    killings = Killings(tmp_path / "run", seed=1)
+    for workers in (0, 1):
+        killings.kill_once(workers)
+    assert killings.killed == {"learner": 2, "worker": 1}
+    assert killings.games
+    assert not killings.orphans
+    assert not [wrong for _, wrong in examine(tmp_path / "run") if wrong]
+
+
+@pytest.mark.hard
+def test_kills_at_40_random_moments_lose_and_double_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    killings = Killings(tmp_path / "run")
+    while min(killings.killed.values()) < 40:
+        killings.kill_once(workers=2)
+    for _ in range(20):
+        killings.kill_once(workers=0)
+    assert len(killings.games) > 500
+    assert killings.models > 5
+    assert not killings.orphans
+    assert not [wrong for _, wrong in examine(tmp_path / "run") if wrong]
+    with capsys.disabled():
+        times = sorted(killings.until_ready)
+        print(f"\n{killings.killed} killed; {len(killings.games)} games and {killings.models} models were promised")
+        print(f"first batch {times[0]:.1f} to {times[-1]:.1f} s after the start, median {times[len(times) // 2]:.1f}")

@@ -243,33 +243,6 @@ def test_ctrl_c_saves_and_says_how_to_go_on(tmp_path):
         assert run.ids
 
 
-@pytest.mark.hard
-@pytest.mark.skipif(os.name != "posix", reason="signals")
-def test_kills_at_random_moments_lose_nothing_that_was_committed(tmp_path):
-    """Forty times: kill -9 at a random moment; what was committed before is there after, and in the end all is well."""
-    import random
-
-    draws, program = random.Random(0), "import sys; from anabranch.cli import main; sys.exit(main())"
-    before: set[int] = set()
-    for _ in range(40):
-        words = [*flags(tmp_path / "run"), "--minutes", "60"]
-        process = subprocess.Popen(
-            [sys.executable, "-c", program, *words], cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE
-        )
-        time.sleep(draws.uniform(1.5, 5.0))
-        assert process.poll() is None, process.stderr and process.stderr.read()
-        process.kill()
-        process.communicate()
-        if RunFolder.begun(tmp_path / "run"):
-            with RunFolder.open(tmp_path / "run") as run:
-                found = [record.id for row in run.ledger.rows["shards"] for record in run.games(row)]
-                assert len(found) == len(set(found)) == len(run.ids)
-                assert before <= run.ids
-                before = set(run.ids)
-    assert len(before) > 200
-    assert not [wrong for _, wrong in examine(tmp_path / "run") if wrong]
-
-
 def test_a_full_disk_pauses_a_run_and_it_goes_on_when_there_is_room(tmp_path, monkeypatch):
     """From the k-th operation on there is no room, wherever that falls: said, waited for, and nothing is missing."""
     monkeypatch.setattr(patience, "PAUSE", 0.02)

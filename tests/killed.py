@@ -26,7 +26,8 @@ def main(folder: Path, workers: int) -> None:
 
     from anabranch.learn.train import train
 
-    games, model, seen = RunFolder.commit_games, RunFolder.commit_model, []
+    games, model = RunFolder.commit_games, RunFolder.commit_model
+    seen: list[object] = []
 
     def commit_games(self: RunFolder, *given: Any) -> Any:
         fresh = games(self, *given)

@@ -20,7 +20,7 @@ from tests.sources import ROOT
 
 import anabranch as ab
 from anabranch.cli import GOOD, INTERRUPTED, USAGE, main
-from anabranch.errors import UsageError
+from anabranch.errors import DataError, UsageError
 from anabranch.learn import loop, patience
 from anabranch.learn.loop import InProcess, Training
 from anabranch.learn.presets import preset
@@ -241,6 +241,60 @@ def test_ctrl_c_saves_and_says_how_to_go_on(tmp_path):
         newest = run.newest_state()
         assert newest is not None
         assert run.ids
+
+
+def resumed(folder: Path, config: TrainConfig) -> tuple[object, list[str]]:
+    """What a process that goes on with a run begins with, and what it says about the run's files."""
+    said: list[str] = []
+    with RunFolder.open(folder, said.append) as run:
+        training = Training(run, ab.games.load("tic_tac_toe"), run.config)
+        weights = {name: tensor.tolist() for name, tensor in training.learner.state().items()}
+        rows = training.replay.sample(64, 0, 0)
+        return (weights, sorted(run.ids), {name: rows[name].tolist() for name in rows}, run.game), said
+
+
+@pytest.mark.parametrize("flips", [pytest.param(12, id="12"), pytest.param(1000, id="1000", marks=pytest.mark.hard)])
+def test_no_flipped_bit_of_a_run_goes_unnoticed(flips, tmp_path, capsys):
+    """One bit of a file of any kind: `doctor` names the file, and going on with the run says so or is no different."""
+    import random
+    import shutil
+
+    config = tiny("most_steps=25", "rating.models=1")
+    train(tmp_path / "run", SAID, config)
+    expected, said = resumed(tmp_path / "run", config)
+    assert not said
+    kinds: dict[str, list[Path]] = {}
+    for path in sorted((tmp_path / "run").rglob("*")):
+        if path.is_file() and path.name != "run.lock":  # which is empty
+            kinds.setdefault(f"{path.parent.name}/*" if path.parent.name != "run" else path.name, []).append(path)
+    assert sorted(kinds) == ["models/*", "replay/*", "run.sqlite", "run.sqlite.copy", "run.toml", "states/*"]
+    draws, copy = random.Random(flips), tmp_path / "copy"
+    named: dict[str, int] = dict.fromkeys(kinds, 0)
+    for flip in range(flips):
+        kind = sorted(kinds)[flip % len(kinds)]
+        path = draws.choice(kinds[kind])
+        shutil.copytree(tmp_path / "run", copy)
+        data = bytearray(path.read_bytes())
+        place = draws.randrange(8 * len(data))
+        data[place // 8] ^= 1 << place % 8
+        (copy / path.relative_to(tmp_path / "run")).write_bytes(data)
+        found = [name for name, wrong in examine(copy) if wrong]
+        named[kind] += bool(found)
+        if found:
+            assert any(path.name in name for name in found)
+        else:  # bytes of the database that hold nothing
+            assert kind in ("run.sqlite", "run.sqlite.copy")
+        try:
+            begun, said = resumed(copy, config)
+        except DataError as error:
+            said = [str(error)]
+        assert said or begun == expected, path
+        assert said or kind != "run.toml"
+        shutil.rmtree(copy)
+    with capsys.disabled():
+        if flips > 100:
+            print(f"\nof {flips} flips doctor named {sum(named.values())}: {named}")
+    assert all(named[kind] == len(range(sorted(kinds).index(kind), flips, len(kinds))) for kind in kinds if "/" in kind)
 
 
 def test_a_full_disk_pauses_a_run_and_it_goes_on_when_there_is_room(tmp_path, monkeypatch):

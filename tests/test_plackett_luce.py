@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 
 import numpy as np
 import pytest
@@ -83,13 +84,14 @@ def simulated(draws, pairs: int, drawn: float, alike: float) -> list[Outcome]:
 
 
 def coverage(repeats: int, pairs: int, drawn: float, alike: float, seed: int = 0) -> float:
-    draws, hits, total = np.random.default_rng(seed), 0, 0
-    for _ in range(repeats):
-        for each in ratings(simulated(draws, pairs, drawn, alike), "a"):
-            if each.agent != "a":
-                hits += abs(each.rating - ELO * TRUE[each.agent]) <= each.error
-                total += 1
-    return hits / total
+    draws = np.random.default_rng(seed)
+    return covered(simulated(draws, pairs, drawn, alike) for _ in range(repeats))
+
+
+def covered(tables: Iterable[list[Outcome]]) -> float:
+    """Return how many of all intervals hold the true strength."""
+    found = [each for games in tables for each in ratings(games, "a") if each.agent != "a"]
+    return sum(abs(each.rating - ELO * TRUE[each.agent]) <= each.error for each in found) / len(found)
 
 
 def test_intervals_cover_the_truth():
@@ -101,6 +103,44 @@ def test_intervals_cover_the_truth():
 @pytest.mark.parametrize(("pairs", "drawn", "alike"), [(20, 0.0, 0.0), (20, 0.3, 0.0), (20, 0.3, 0.8), (60, 0.3, 0.5)])
 def test_intervals_cover_95_percent(pairs, drawn, alike):
     assert 0.93 <= coverage(1500, pairs, drawn, alike) <= 0.97
+
+
+TABLES = [("a", "b", "c"), ("a", "c", "d"), ("b", "d", "e"), ("a", "b", "e"), ("c", "d", "e")]
+
+
+def drawn_places(draws, agents: tuple[str, ...]) -> list[str]:
+    """Return agents by their places, drawn one after the other: each with odds exp(strength) among those left."""
+    left, places = list(agents), []
+    while left:
+        odds = np.exp([TRUE[name] for name in left])
+        places.append(left.pop(draws.choice(len(left), p=odds / odds.sum())))
+    return places
+
+
+def simulated_by_three(draws, groups: int, alike: float) -> list[Outcome]:
+    """Tables of three in groups of three games, of which the later ones may repeat the first."""
+    games = []
+    for agents in TABLES:
+        for group in range(groups):
+            first = drawn_places(draws, agents)
+            for _ in range(3):
+                places = first if draws.random() < alike else drawn_places(draws, agents)
+                returns = tuple(1.0 - places.index(name) for name in agents)
+                games.append(Outcome(agents, returns, (*agents, group)))
+    return games
+
+
+def test_intervals_cover_the_truth_at_tables_of_three():
+    draws = np.random.default_rng(0)
+    found = covered(simulated_by_three(draws, 10, 0.5) for _ in range(40))
+    assert abs(found - 0.95) < 4 * (0.95 * 0.05 / 40) ** 0.5
+
+
+@pytest.mark.hard
+@pytest.mark.parametrize(("groups", "alike"), [(12, 0.0), (12, 0.5), (30, 0.8)])
+def test_intervals_cover_95_percent_at_tables_of_three(groups, alike):
+    draws = np.random.default_rng(5)
+    assert 0.93 <= covered(simulated_by_three(draws, groups, alike) for _ in range(1000)) <= 0.97
 
 
 def test_three_players_are_rated_by_their_places():

@@ -11,6 +11,7 @@ import sys
 import threading
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 import safetensors.torch
@@ -24,6 +25,7 @@ from anabranch.errors import DataError, UsageError
 from anabranch.learn import loop, patience
 from anabranch.learn.loop import InProcess, Training
 from anabranch.learn.presets import preset
+from anabranch.learn.records import GameRecord
 from anabranch.learn.run_folder import RunFolder, examine
 from anabranch.learn.settings import TrainConfig
 from anabranch.learn.stopping import Stopping
@@ -44,7 +46,7 @@ def tiny(*more: str) -> TrainConfig:
     return from_pairs([*TINY, *more], base=preset(ab.games.load("tic_tac_toe")))
 
 
-def all_of(folder: Path) -> tuple[object, ...]:
+def all_of(folder: Path) -> tuple[list[GameRecord], dict[str, Any]]:
     """The games and the weights of a run, in full."""
     with RunFolder.open(folder) as run:
         games = [record for row in run.ledger.rows["shards"] for record in run.games(row)]
@@ -64,9 +66,18 @@ def test_a_seed_decides_games_and_weights(tmp_path):
 
 @pytest.mark.hard
 def test_a_seed_decides_games_and_weights_after_1000_steps(tmp_path):
-    for name in ("one", "same"):
-        train(tmp_path / name, SAID, tiny("most_steps=1000", "rating.models=0"), minutes=60)
-    assert all_of(tmp_path / "one") == all_of(tmp_path / "same")
+    """In two processes, whose hashes of words differ too."""
+    program = (
+        "import sys; from pathlib import Path; from tests.test_training import SAID, tiny, train;"
+        "train(Path(sys.argv[1]), SAID, tiny('most_steps=1000', 'rating.models=0'), minutes=600)"
+    )
+    for name in ("1", "2"):
+        environment = {**os.environ, "PYTHONHASHSEED": name}
+        subprocess.run([sys.executable, "-c", program, str(tmp_path / name)], cwd=ROOT, env=environment, check=True)
+    games, weights = all_of(tmp_path / "1")
+    assert len(games) > 1000
+    assert weights["step"] == 1000
+    assert (games, weights) == all_of(tmp_path / "2")
 
 
 def test_a_run_ends_with_models_scores_ratings_and_no_damage(tmp_path):

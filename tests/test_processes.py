@@ -91,8 +91,8 @@ def test_processes_that_never_play_are_not_started_for_ever():
 
 
 def test_a_run_with_processes_learns_and_commits_each_game_once(tmp_path: Path):
-    done = train(tmp_path / "run", SAID, tiny("workers=1", "most_steps=10", "rating.models=0"))
-    assert done.step == 10
+    done = train(tmp_path / "run", SAID, tiny("most_steps=60", "rating.models=0"), workers=1)
+    assert done.step == 60
     with RunFolder.open(tmp_path / "run") as run:
         found = [record for row in run.ledger.rows["shards"] for record in run.games(row)]
         assert len({record.id for record in found}) == len(found) == done.games

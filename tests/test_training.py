@@ -466,7 +466,7 @@ def test_figures_and_the_page_of_a_run(tmp_path, capsys):
     assert 0.0 < facts["entropy"] < 2.3
     assert main(["stats", str(tmp_path / "run"), "--report", str(tmp_path / "page.html")]) == GOOD
     page = (tmp_path / "page.html").read_text()
-    assert page.count("<svg") == 4
+    assert page.count("<svg") == 5
     assert "http" not in page.replace("http://www.w3.org/2000/svg", "")
     assert "model 2" in page
 

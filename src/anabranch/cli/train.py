@@ -29,6 +29,10 @@ class Command(GameFlags):
     minutes: Annotated[
         float | None, arg(help_behavior_hint="", metavar="M", help="how long the whole run takes, resumed or not")
     ] = None
+    workers: Annotated[
+        int | None,
+        arg(help_behavior_hint="", metavar="N", help="processes that play beside the one that learns; 0: none"),
+    ] = None
     config: Annotated[
         Path | None, arg(help_behavior_hint="", metavar="FILE", help="settings in a TOML file, over the game's preset")
     ] = None
@@ -48,6 +52,7 @@ class Command(GameFlags):
                 said,
                 self._config(),
                 minutes=self.minutes,
+                workers=self.workers,
                 say=say,
                 progress=lambda status: show(str(status)),
             )

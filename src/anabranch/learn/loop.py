@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any, Protocol, TypeVar
 
 from anabranch.errors import FileError
@@ -24,6 +24,7 @@ from anabranch.learn.replay import Replay, window_size
 from anabranch.learn.run_folder import RunFolder
 from anabranch.learn.selfplay import Worker
 from anabranch.learn.settings import TrainConfig
+from anabranch.learn.status import Status
 from anabranch.learn.stopping import Stopping
 from anabranch.nets.files import written
 from anabranch.nets.shape import shape_of
@@ -38,6 +39,8 @@ class Players(Protocol):
     def rows(self) -> int: ...  # states evaluated so far
     @property
     def fill(self) -> float: ...  # how full batches are, as a share
+    @property
+    def idle(self) -> float: ...  # the share of the time in which nobody played
     def games(self) -> list[GameRecord]: ...
     def use(self, evaluator: Any, version: int) -> None: ...
     def close(self) -> None: ...
@@ -49,6 +52,7 @@ class InProcess:
     def __init__(self, game: Game, config: TrainConfig, evaluator: Any, version: int, numbers: Iterator[int]) -> None:
         self.worker = Worker(game, config, evaluator, version)
         self._batches = self.worker.play(numbers)
+        self._begun, self._played = time.perf_counter(), 0.0
 
     @property
     def rows(self) -> int:
@@ -60,9 +64,17 @@ class InProcess:
         """How full batches are."""
         return self.worker.fill
 
+    @property
+    def idle(self) -> float:
+        """The share of the time in which this process did something else: learnt, exported, measured."""
+        return 1.0 - self._played / max(1e-9, time.perf_counter() - self._begun)
+
     def games(self) -> list[GameRecord]:
         """Return the games that end with the next batch."""
-        return next(self._batches)
+        begun = time.perf_counter()
+        ended = next(self._batches)
+        self._played += time.perf_counter() - begun
+        return ended
 
     def use(self, evaluator: Any, version: int) -> None:
         """Go on with other weights."""
@@ -71,39 +83,6 @@ class InProcess:
     def close(self) -> None:
         """End all games."""
         self.worker.__exit__(None, None, None)
-
-
-@dataclass(frozen=True)
-class Status:
-    """How far a run has come."""
-
-    seconds: float
-    minutes: float  # it is to take
-    games: int
-    positions: int
-    step: int
-    games_per_second: float  # of this process
-    rows_per_second: float
-    fill: float
-    losses: Losses | None
-    score: dict[str, Any] | None  # on the frozen set
-    rating: dict[str, Any] | None
-
-    def __str__(self) -> str:
-        words = [
-            f"{self.seconds / 60:.1f} of {self.minutes:g} min",
-            f"{self.games} games ({self.games_per_second:.1f}/s)",
-            f"{self.positions} positions",
-            f"{self.rows_per_second:.0f} evaluations/s, batches {self.fill:.0%} full",
-            f"step {self.step}",
-        ]
-        if self.losses is not None:
-            words.append(f"loss {self.losses.policy:.3f} + {self.losses.value:.3f}")
-        if self.score is not None:
-            words.append(f"best moves {self.score['policy']:.1%}, searched {self.score['search']:.1%}")
-        if self.rating is not None:
-            words.append(f"rating {self.rating['rating']:.0f} ± {self.rating['error']:.0f}")
-        return ", ".join(words)
 
 
 class Training:
@@ -125,7 +104,8 @@ class Training:
         self._current: Any = None  # the evaluator of self-play
         self._stop = Stopping()
         self._go_on()
-        self._begun, self._games_before = time.perf_counter(), len(run.ids)
+        self._begun, self._games_before, self._steps_before = time.perf_counter(), len(run.ids), self.learner.step
+        self._waited = 0.0  # seconds for games
 
     def _go_on(self) -> None:
         """Take up what is on disk: the newest checkpoint, and the games of the window."""
@@ -158,7 +138,10 @@ class Training:
         source = players(self._current, self.learner.step, self._numbers())
         try:
             while not self.done and not stop.asked:
-                self.remember(source.games())
+                begun = time.perf_counter()
+                games = source.games()
+                self._waited += time.perf_counter() - begun
+                self.remember(games)
                 self.learn()
                 self.export(source)
                 self.progress(self.status(source))
@@ -282,7 +265,7 @@ class Training:
         metrics: dict[str, Any] = {**facts, "games": len(self.run.ids), "window": len(self.replay)}
         metrics["losses"] = None if self.losses is None else asdict(self.losses)
         if source is not None:
-            metrics |= {"evaluations": source.rows, "fill": source.fill}
+            metrics |= {"evaluations": source.rows, "fill": source.fill, "idle": self.idle(source)}
         self._patiently(lambda: self.run.add("metrics", metrics))
 
     def _scored(self, evaluator: Any) -> dict[str, Any] | None:
@@ -310,6 +293,17 @@ class Training:
         """How long the run has been at work, in all its processes one after the other."""
         return self._before + time.perf_counter() - self._begun
 
+    def idle(self, source: Players) -> dict[str, float]:
+        """Return in which share of the time the learner waited for games, and in which nobody played."""
+        passed = max(1e-9, time.perf_counter() - self._begun)
+        return {"learner": self._waited / passed, "self_play": source.idle}
+
+    def _seconds_left(self, passed: float) -> float:
+        """Return how long a run takes yet: until its time is up, or sooner, if its steps are made at this rate."""
+        left = max(0.0, 60.0 * self.config.minutes - self.seconds)
+        most, made = self.config.most_steps, self.learner.step - self._steps_before
+        return left if most is None or not made else min(left, (most - self.learner.step) * passed / made)
+
     def status(self, source: Players) -> Status:
         """Return how far the run has come."""
         passed = max(1e-9, time.perf_counter() - self._begun)
@@ -323,6 +317,8 @@ class Training:
             games_per_second=(len(self.run.ids) - self._games_before) / passed,
             rows_per_second=source.rows / passed,
             fill=source.fill,
+            idle=self.idle(source),
+            seconds_left=self._seconds_left(passed),
             losses=self.losses,
             score=self.score,
             rating=ratings[-1].get("newest") if ratings else None,

@@ -35,7 +35,7 @@ class Process:
     def __init__(self, setup: bytes, news: queue.SimpleQueue[tuple[Process, bytes, bytes]]) -> None:
         self.numbers: set[int] = set()
         self.sent = 0  # games it has sent back
-        self.rows, self.fill = 0, 0.0
+        self.rows, self.fill, self.idle = 0, 0.0, 0.0
         self.child = subprocess.Popen(
             [sys.executable, "-m", "anabranch.learn.worker"], stdin=subprocess.PIPE, stdout=subprocess.PIPE
         )
@@ -122,6 +122,11 @@ class Processes:
         """How full batches are."""
         return sum(process.fill for process in self.processes) / max(1, len(self.processes))
 
+    @property
+    def idle(self) -> float:
+        """In which share of their time processes waited to be told what to play."""
+        return sum(process.idle for process in self.processes) / max(1, len(self.processes))
+
     def games(self) -> list[GameRecord]:
         """Return the games that have come in meanwhile; wait a moment if there are none."""
         found: list[GameRecord] = []
@@ -142,7 +147,7 @@ class Processes:
                     self._hand_out(process, len(games))
             else:
                 told = json.loads(body)
-                process.rows, process.fill = told["rows"], told["fill"]
+                process.rows, process.fill, process.idle = told["rows"], told["fill"], told["idle"]
         self._replace_dead()
         return found
 

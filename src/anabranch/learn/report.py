@@ -13,6 +13,7 @@ from anabranch.files import replace_file
 from anabranch.learn.rating import Table
 from anabranch.learn.statistics import Statistics
 
+IDLE = (("learner", "learner"), ("self-play", "self_play"))
 STYLE = (
     "body{font:15px system-ui,sans-serif;max-width:1120px;margin:2em auto;padding:0 1em;color:#1f2933;background:#fff}"
     "table{border-collapse:collapse;margin:1em 0}td,th{padding:.2em .8em;border-bottom:1px solid #cbd2d9;"
@@ -41,6 +42,10 @@ def charts(found: Statistics, rated: Table | None) -> dict[str, Picture]:
             "what there is to learn from", "minutes", [line("positions", "positions"), line("in the window", "window")]
         ),
     }
+    if any("idle" in row for row in course):
+        shares = [line("batches full", "fill", scale=100)]
+        shares += [line(f"{name} idle", "idle", key, scale=100) for name, key in IDLE]
+        made["shares"] = chart("shares of batches and of the time, %", "minutes", shares)
     if any(row["score"] for row in course):
         best = [line("policy alone", "score", "policy", scale=100), line("searched", "score", "search", scale=100)]
         made["best_moves"] = chart("best moves on frozen positions, %", "minutes", best)

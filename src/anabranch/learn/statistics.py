@@ -34,7 +34,10 @@ class Statistics:
 
     def rows(self) -> tuple[tuple[str, ...], list[tuple[str | int, ...]]]:
         """Return the course as a table."""
-        columns = ("minutes", "games", "positions", "step", "policy loss", "value loss", "best moves", "searched")
+        columns = (
+            *("minutes", "games", "positions", "step", "policy loss", "value loss", "best moves", "searched"),
+            *("batches full", "learner idle", "self-play idle"),
+        )
         rows: list[tuple[str | int, ...]] = []
         for row in self.course:
             losses, score = row["losses"] or {}, row["score"] or {}
@@ -46,6 +49,8 @@ class Statistics:
                     row["step"],
                     *(f"{losses[name]:.3f}" if losses else "" for name in ("policy", "value")),
                     *(f"{score[name]:.1%}" if score else "" for name in ("policy", "search")),
+                    f"{row['fill']:.0%}" if "fill" in row else "",
+                    *(f"{row['idle'][name]:.0%}" if "idle" in row else "" for name in ("learner", "self_play")),
                 )
             )
         return columns, rows

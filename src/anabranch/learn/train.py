@@ -53,12 +53,14 @@ def train(
     config: TrainConfig | None = None,
     *,
     minutes: float | None = None,
+    workers: int | None = None,
     say: Say = lambda words: None,
     progress: Callable[[Any], None] = lambda status: None,
 ) -> Trained:
     """Train, in a folder that is made or that has a run of the same game and settings, which then goes on.
 
-    `said` describes the game; `minutes` are those of the whole run. `say` gets what should stay on a screen, `progress`
+    `said` describes the game; `minutes` are those of the whole run, `workers` the processes that play beside this one;
+    they may change when a run goes on. `say` gets what should stay on a screen, `progress`
     what replaces what it got before: a status, or words. Needs torch.
     """
     try:
@@ -73,15 +75,14 @@ def train(
 
     game = load_game(said)
     wanted = preset(game) if config is None else config
-    if minutes is not None:
-        wanted = dataclasses.replace(wanted, minutes=minutes)  # refuses what cannot be, before a folder is made
+    now = {name: value for name, value in (("minutes", minutes), ("workers", workers)) if value is not None}
+    wanted = dataclasses.replace(wanted, **now)  # type: ignore[arg-type]  # refuses what cannot be before a folder is made
     with opened(folder, said, wanted, given=config is not None, say=say) as run, Stopping() as stop:
         threads = torch.get_num_threads()
         torch.set_num_threads(1)
         try:
             free = {name: getattr(wanted if config is not None else run.config, name) for name in FREE}
-            free |= {} if minutes is None else {"minutes": minutes}
-            settings = dataclasses.replace(run.config, **free)
+            settings = dataclasses.replace(run.config, **{**free, **now})
             training = Training(run, game, settings, progress)
             whole = training.train(lambda *given: _players(game, said, settings, say, *given), stop)
             rated = None

@@ -12,6 +12,7 @@ import queue
 import signal
 import sys
 import threading
+import time
 from collections.abc import Iterator
 from typing import Any, BinaryIO
 
@@ -77,6 +78,7 @@ class Playing:
         self._numbers: list[int] = []
         self._weights: bytes | None = None
         self._setup: dict[str, Any] | None = None
+        self._waited = 0.0  # seconds for numbers
 
     def run(self) -> None:
         """Play until the other side closes."""
@@ -90,10 +92,12 @@ class Playing:
         config = from_mapping(self._setup["config"], base=TrainConfig(search=SearchConfig()))
         evaluator, version = read_weights(self._weights, game)
         self._weights = None
+        begun, self._waited = time.perf_counter(), 0.0
         with Worker(game, config, evaluator, version) as worker:
             for ended in worker.play(self._given()):
                 if ended:
-                    send(self.out, NEWS, json.dumps({"rows": worker.rows, "fill": worker.fill}).encode())
+                    idle = self._waited / max(1e-9, time.perf_counter() - begun)
+                    send(self.out, NEWS, json.dumps({"rows": worker.rows, "fill": worker.fill, "idle": idle}).encode())
                     send(self.out, GAMES, write_shard(ended, game.players))
                 self._look(wait=False)
                 if self.inbox.closed:
@@ -108,7 +112,9 @@ class Playing:
             while not self._numbers:
                 if self.inbox.closed:
                     return
+                begun = time.perf_counter()
                 self._look(wait=True)
+                self._waited += time.perf_counter() - begun
             yield self._numbers.pop(0)
 
     def _look(self, *, wait: bool) -> None:

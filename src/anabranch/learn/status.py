@@ -1,0 +1,48 @@
+"""How far a run has come, in one line."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from anabranch.learn.learner import Losses
+
+
+@dataclass(frozen=True)
+class Status:
+    """How far a run has come."""
+
+    seconds: float
+    minutes: float  # it is to take
+    games: int
+    positions: int
+    step: int
+    games_per_second: float  # of this process
+    rows_per_second: float
+    fill: float
+    idle: dict[str, float]  # shares of the time: of the learner, and of self-play
+    seconds_left: float
+    losses: Losses | None
+    score: dict[str, Any] | None  # on the frozen set
+    rating: dict[str, Any] | None
+
+    def __str__(self) -> str:
+        words = [
+            f"{self.seconds / 60:.1f} of {self.minutes:g} min, {shown_time(self.seconds_left)} left",
+            f"{self.games} games ({self.games_per_second:.1f}/s)",
+            f"{self.positions} positions",
+            f"{self.rows_per_second:.0f} evaluations/s, batches {self.fill:.0%} full",
+            f"step {self.step}, idle: learner {self.idle['learner']:.0%}, self-play {self.idle['self_play']:.0%}",
+        ]
+        if self.losses is not None:
+            words.append(f"loss {self.losses.policy:.3f} + {self.losses.value:.3f}")
+        if self.score is not None:
+            words.append(f"best moves {self.score['policy']:.1%}, searched {self.score['search']:.1%}")
+        if self.rating is not None:
+            words.append(f"rating {self.rating['rating']:.0f} ± {self.rating['error']:.0f}")
+        return ", ".join(words)
+
+
+def shown_time(seconds: float) -> str:
+    """Return a time as one says it."""
+    return f"{seconds:.0f} s" if seconds < 100 else f"{seconds / 60:.0f} min"

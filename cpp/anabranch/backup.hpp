@@ -188,17 +188,36 @@ inline void refresh_chance(Graph& g, Node& node) {
   }
 }
 
+// The scale `graph`: take in one q(e).
+template <std::size_t P>
+inline void widen_range_by(Graph& g, const Edge& edge) {
+  const std::size_t players = P ? P : g.players;
+  for (std::size_t p = 0; p < players; ++p) {
+    const double value = doubles_of(&edge)[p];
+    if (value < g.low[p]) g.low[p] = value;
+    if (value > g.high[p]) g.high[p] = value;
+  }
+}
+
 // The scale `graph`: take in q(e) of a decision's visited edges. An edge from the node to itself counts with the new Q.
 inline void widen_range(Graph& g, NodeId id, const Config& config) {
   const Node& node = g.nodes[id];
   for (const EdgeId e : EdgeIds(node)) {
     if (g.edges[e].visits == 0) continue;
     if (g.edges[e].child == id) read_child(g, e, config.discount, config);
-    for (std::size_t p = 0; p < g.players; ++p) {
-      if (g.value(e)[p] < g.low[p]) g.low[p] = g.value(e)[p];
-      if (g.value(e)[p] > g.high[p]) g.high[p] = g.value(e)[p];
-    }
+    widen_range_by<0>(g, g.edges[e]);
   }
+}
+
+// The same for a decision of which only the edge walked, and those to shared children, can have changed since it was last
+// done. No edge leads from the node to itself.
+template <std::size_t P>
+inline void widen_range_by_path(Graph& g, const Node& node, std::uint32_t place) {
+  widen_range_by<P>(g, g.edge<P>(node.edges + place));
+  if (!node.is(kSharedEdges)) return;
+  const Edge* edge = &g.edge<P>(node.edges);
+  for (std::uint32_t e = 0; e < node.edge_count; ++e, edge = further(edge, edge_stride<P>(g)))
+    if (edge->is(kShared) && edge->visits > 0) widen_range_by<P>(g, *edge);
 }
 
 }  // namespace anabranch

@@ -177,7 +177,7 @@ class Playout {
   template <std::size_t P, bool Watched, bool Proves>
   [[gnu::always_inline]] void back_up(const Visit& visit, bool nested) {
     Graph& g = c.graph;
-    const bool read = !Watched && g.graded && plain_;
+    const bool read = !Watched && g.graded;
     if (visit.ends_at != kNone) [[unlikely]] {
       if (Watched && nested) read_children(g, g.nodes[visit.ends_at], c.config);  // as below
       if constexpr (Proves) propagation.proofs.reconsider(visit.ends_at);
@@ -209,6 +209,7 @@ class Playout {
       if (read && node.kind == Kind::decision && !node.is(kTwinEdges)) [[likely]] {
         selectors.value<P>(g, node);
         if (Proves && node.is(kTight)) [[unlikely]] clip_tight(g, c.config, step.node);
+        if (keeps_range_) widen_range_by_path<P>(g, node, step.place);
       } else {
         propagation.refresh<P>(step.node);
       }
@@ -389,7 +390,7 @@ class Playout {
   static constexpr std::size_t kCached = 4096;  // nodes of a graph that stays in the processor's caches anyway
 
   const bool marking_;   // whether visits may be in flight together
-  const bool plain_ = !c.config.keeps_range();
+  const bool keeps_range_ = c.config.keeps_range();
   const bool learns_ = c.config.learns();
   const bool proves_ = c.config.proofs != Proofs::off;
   const bool stochastic_ = c.graph.rules.model && c.graph.rules.model->stochastic();

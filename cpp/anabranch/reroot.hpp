@@ -97,7 +97,11 @@ class Reroot {
       std::copy_n(from_.value(e), from_.players, to_.value(copy));
       to_.each_edge_column(from_, [&](auto& column, const auto& old_column) { column.copy_rows(copy, old_column, e, 1); });
       // q(e) of a shared child may be stale; it must not be once the child has this parent only.
-      if (from_.edges[e].is(kShared)) read_child(to_, copy, discount_of(to_, to_.nodes[now], copy, config_), config_);
+      if (!from_.edges[e].is(kShared)) continue;
+      read_child(to_, copy, discount_of(to_, to_.nodes[now], copy, config_), config_);
+      if (!config_.keeps_range()) continue;
+      edge.bits |= kShared;  // what was read has not widened the range yet
+      to_.nodes[now].set(kSharedEdges);
     }
   }
 

@@ -158,10 +158,24 @@ def endless(lanes: Lanes) -> None:
         lanes.go_on()
 
 
-def test_lanes_are_for_evaluators_that_are_asked():
-    native = ab.Searcher(GAME, ab.Uniform(), threads=1)
-    with pytest.raises(UsageError, match="runs inside the engine"):
-        Lanes(native, [native.root(GAME.start())], [10])
+def test_evaluators_inside_the_engine_let_all_lanes_arrive_at_once():
+    """They find what a run to the same visits finds, on a new root and on one that was moved on."""
+    inside = ab.Searcher(GAME, ab.Rollout(), threads=1)
+    roots = [inside.root(GAME.start(), stream=n) for n in range(3)]
+    alone = [inside.root(GAME.start(), stream=n) for n in range(3)]
+    with Lanes(inside, roots, [10, 200, 30]) as lanes:
+        assert lanes.go_on() == [0, 1, 2]
+        assert lanes.fill == pytest.approx(3, abs=0.1)
+        for root, other, goal in zip(roots, alone, (10, 200, 30), strict=True):
+            (found,) = inside.run(other, visits=goal)
+            assert found.visits.tolist() == root.result.visits.tolist()
+        roots[1].advance(int(roots[1].result.visits.argmax()))
+        lanes.put(1, roots[1], 100)
+        with pytest.raises(UsageError, match="lane 1 is taken"):
+            lanes.put(1, roots[2], 10)
+        assert lanes.go_on() == [1]
+        assert roots[1].native.root_visits == 100
+        assert lanes.go_on() == []
 
 
 def test_a_lane_is_taken_until_its_root_arrives():

@@ -31,12 +31,13 @@ from anabranch.learn.settings import TrainConfig
 from anabranch.learn.stopping import Stopping
 from anabranch.learn.train import described, train
 
+GAME = ab.games.load("tic_tac_toe")
 SAID = described("tic_tac_toe", {})
 TINY = (
     "self_play.abreast=8", "search.cap.full=8", "search.cap.fast=4", "search.cap.chance=0.5", "replay.least=40",
     "replay.shard=8", "learner.batch=16", "learner.reuse=4", "export.every=5", "export.checkpoints=2", "net.channels=4",
     "net.blocks=1", "net.hidden=8", "rating.positions=20", "rating.simulations=8", "rating.games=4", "rating.models=2",
-    "rating.anchors=random search:simulations=8",
+    "rating.anchors=random search:simulations=8", "teacher.positions=0", "teacher.full=40", "teacher.fast=10",
 )  # fmt: skip
 
 
@@ -104,6 +105,35 @@ def test_a_run_ends_with_models_scores_ratings_and_no_damage(tmp_path):
     with RunFolder.open(tmp_path / "run") as run:
         assert run.ledger.rows["models"][-1]["step"] == 25
         assert len(run.ledger.rows["metrics"]) == len(run.ledger.rows["models"])
+
+
+@pytest.mark.parametrize("workers", [0, 1])
+def test_a_teacher_plays_first_and_the_network_goes_on(workers, tmp_path):
+    """Its searches have more visits; once its positions are there, and learnt from, the network's games follow."""
+    config = tiny("teacher.positions=120", "most_steps=60", "rating.models=0", f"workers={workers}")
+    train(tmp_path / "run", SAID, config)
+    with RunFolder.open(tmp_path / "run") as run:
+        decisions = [d for row in run.ledger.rows["shards"] for record in run.games(row) for d in record.decisions]
+    searched = [(d.model, d.full, d.visits) for d in decisions if d.visits]
+    assert {visits >= 40 for model, full, visits in searched if full and not model} == {True}
+    assert sum(full for model, full, _ in searched if not model) >= 120
+    by_network = [visits for model, full, visits in searched if full and model]
+    assert by_network
+    assert min(by_network) < 40
+
+
+def test_a_taught_run_goes_on_without_its_teacher(tmp_path, monkeypatch):
+    config = tiny("teacher.positions=120", "most_steps=60", "rating.models=0")
+    train(tmp_path / "run", SAID, config)
+
+    def begun(game, config, evaluator, *more):
+        assert not isinstance(evaluator, ab.Rollout)
+        return InProcess(game, config, evaluator, *more)
+
+    with RunFolder.open(tmp_path / "run") as run:
+        training = Training(run, GAME, dataclasses.replace(config, most_steps=62))
+        training.train(lambda *given: begun(GAME, config, *given), Stopping())
+        assert training.learner.step == 62
 
 
 def test_the_learner_never_runs_ahead_of_its_credit(tmp_path):

@@ -12,6 +12,7 @@ from dataclasses import asdict
 from typing import Any, Protocol, TypeVar
 
 from anabranch.errors import FileError
+from anabranch.evaluate.native import Rollout
 from anabranch.game.game import Game
 from anabranch.learn import checkpoint
 from anabranch.learn.evaluation import Solved, scored, solved_positions
@@ -134,7 +135,10 @@ class Training:
         Stopped once, it writes what it has, without measuring it; stopped twice, it leaves what was committed.
         """
         self._stop, at_once = stop, False
-        self._current = exported(self.learner.average, self.game, "torch", self.learner.step)[0]
+        if self._taught:
+            self._current = exported(self.learner.average, self.game, "torch", self.learner.step)[0]
+        else:
+            self._current = Rollout()
         source = players(self._current, self.learner.step, self._numbers())
         try:
             while not self.done and not stop.asked:
@@ -157,6 +161,12 @@ class Training:
             source.close()
             if not at_once:
                 self.finish()
+
+    @property
+    def _taught(self) -> bool:
+        """Whether the teacher's games were played, and learnt from as often as they may."""
+        enough = self.replay.total >= self.config.teacher.positions and self.credit < self.config.learner.batch
+        return self._exports > 0 or enough
 
     @property
     def done(self) -> bool:
@@ -224,16 +234,18 @@ class Training:
     def export(self, source: Players) -> None:
         """Hand newer weights to self-play when it is time, and write a checkpoint when it is time for that."""
         due = self.learner.step // self.config.export.every
-        if due <= self._exports:
+        teaching = isinstance(self._current, Rollout)
+        if (due <= self._exports and not teaching) or (teaching and not self._taught):
             return
-        self._exports = due
+        self._exports = max(1, due)
         self.learner.mark_good()
         evaluator, note = exported(self.learner.average, self.game, self.config.export.evaluator, self.learner.step)
         if note:
             self.run.warn(note)
         simulations, step = self.config.rating.simulations, self.learner.step
+        current = None if teaching else self._current
         tested = self._unless_stopped(
-            lambda: admits(evaluator, self._current, self.game, self.config.export, simulations=simulations, seed=step)
+            lambda: admits(evaluator, current, self.game, self.config.export, simulations=simulations, seed=step)
         )
         if tested is None:
             return

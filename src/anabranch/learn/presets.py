@@ -15,6 +15,7 @@ from anabranch.learn.settings import (
     Replay,
     SelfPlay,
     Targets,
+    Teacher,
     TrainConfig,
 )
 from anabranch.nets.shape import Shape, shape_of
@@ -54,6 +55,7 @@ def from_shape(shape: Shape) -> TrainConfig:
         search=_search(full=full, fast=max(8, full // 5)),
         net=net,
         self_play=SelfPlay(abreast=128),
+        teacher=Teacher(positions=10_000),
         targets=Targets(steps=steps),
         learner=Learner(batch=256),
     )
@@ -82,6 +84,7 @@ def _tic_tac_toe(shape: Shape) -> TrainConfig:
         search=_search(full=48, fast=12),
         net=Net(channels=16, blocks=2, hidden=32),
         self_play=SelfPlay(abreast=64, half_life=4.0, openings=0.5, opening_plies=5),
+        teacher=Teacher(positions=2_000, full=200, fast=50),
         replay=Replay(window=4_000, least=500),
         learner=Learner(batch=128, reuse=8.0, warm_up=50, steps=2_000, rate=4e-3, last_rate=4e-4, average=0.98),
         export=Export(every=25, checkpoints=8),
@@ -94,6 +97,7 @@ def _connect_four(shape: Shape) -> TrainConfig:
     return TrainConfig(
         search=_search(full=128, fast=24),
         net=Net(channels=32, blocks=5),
+        teacher=Teacher(positions=20_000),
         learner=Learner(batch=512, reuse=6.0, warm_up=500, steps=5_000),
         export=Export(every=60, evaluator="int8", checkpoints=4),
         rating=Rating(simulations=200),
@@ -106,6 +110,7 @@ def _othello(shape: Shape) -> TrainConfig:
         search=_search(full=200, fast=32),
         net=Net(channels=48, blocks=5),
         self_play=SelfPlay(abreast=192, half_life=12.0, opening_plies=6),
+        teacher=Teacher(positions=20_000),
         learner=Learner(batch=512, reuse=6.0, warm_up=500, steps=6_000),
         export=Export(every=60, evaluator="int8", checkpoints=4),
         rating=Rating(simulations=200),
@@ -118,6 +123,7 @@ def _pyrat(shape: Shape) -> TrainConfig:
         search=_search(full=128, fast=24, simultaneous=RegretMatching()),
         net=Net(architecture="mlp", width=256, layers=2),
         self_play=SelfPlay(abreast=128, temperature=1.0, late_temperature=1.0),
+        teacher=Teacher(positions=20_000),
         targets=Targets(mix=0.5, steps=10),
         learner=Learner(batch=512),
         minutes=20.0,
@@ -129,6 +135,7 @@ def _pig(shape: Shape) -> TrainConfig:
         search=_search(full=64, fast=16, chance=0.5),
         net=Net(architecture="mlp", width=64, layers=2),
         self_play=SelfPlay(abreast=64, half_life=20.0, opening_plies=10),
+        teacher=Teacher(positions=5_000),
         learner=Learner(batch=256, steps=3_000),
         minutes=5.0,
     )
@@ -139,6 +146,7 @@ def _n_in_a_row(shape: Shape) -> TrainConfig:
         search=_search(full=128, fast=24),
         net=Net(channels=48, blocks=5),
         self_play=SelfPlay(abreast=192, half_life=12.0),
+        teacher=Teacher(positions=20_000),
         export=Export(every=60, evaluator="int8", checkpoints=4),
         rating=Rating(simulations=200),
         minutes=60.0,

@@ -6,6 +6,7 @@ random about a game follows from the run's seed and the game's number: start, di
 
 from __future__ import annotations
 
+import dataclasses
 import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -15,6 +16,7 @@ from typing import Any, Self
 import numpy as np
 
 from anabranch.errors import GameError
+from anabranch.evaluate.native import Rollout
 from anabranch.game.game import Game
 from anabranch.game.random import Random, below, key_of, uniform
 from anabranch.game.state import State
@@ -28,6 +30,7 @@ from anabranch.search.engine.lanes import Lanes
 from anabranch.search.engine.root import Root
 from anabranch.search.engine.searcher import Searcher
 from anabranch.search.results.result import Result
+from anabranch.search.settings.config import PlayoutCap, SearchConfig
 
 MOST_ROLLS = 100_000  # without a decision between them
 TRIES = 100  # openings that ended the game, before one without an opening
@@ -37,6 +40,12 @@ def temperature(decisions: int, settings: Settings) -> float:
     """Return T after so many decisions: late + (first − late)·2^(−decisions / half-life)."""
     first, late = settings.temperature, settings.late_temperature
     return float(late + (first - late) * 2.0 ** (-decisions / settings.half_life))
+
+
+def taught(config: TrainConfig) -> SearchConfig:
+    """Return the settings of searches by rollouts, which a run begins with: more simulations, no noise on priors."""
+    cap = PlayoutCap(full=config.teacher.full, fast=config.teacher.fast, chance=config.teacher.chance)
+    return dataclasses.replace(config.search, selector=SearchConfig().selector, cap=cap, noise=None, forced=None)
 
 
 @dataclass
@@ -87,16 +96,29 @@ class Worker:
 
     def __init__(self, game: Game, config: TrainConfig, evaluator: Any, version: int = 0) -> None:
         self.game, self.config, self.version = game, config, version
-        self.settings, self.search = config.self_play, config.search
-        self.searcher = Searcher(game, evaluator, config.search, threads=1)
+        self.settings = config.self_play
+        self._ask(evaluator)
         self._lanes: Lanes | None = None
         self._playing: list[Playing] = []
+        self._earlier_rows = 0  # of a teacher
         self.decisions = 0
 
+    def _ask(self, evaluator: Any) -> None:
+        """Let an evaluator answer: a network, or the teacher's rollouts, which are searched by other settings."""
+        self.search = taught(self.config) if isinstance(evaluator, Rollout) else self.config.search
+        self.searcher = Searcher(self.game, evaluator, self.search, threads=1)
+
     def use(self, evaluator: Any, version: int) -> None:
-        """Go on with other weights: games and graphs stay."""
-        self.searcher.use(evaluator)
+        """Go on with other weights: games and graphs stay; of a teacher's graphs, whose values mean else, none."""
         self.version = version
+        if not isinstance(self.searcher.evaluator, Rollout):
+            self.searcher.use(evaluator)
+            return
+        self._ask(evaluator)
+        if self._lanes is not None:
+            self._earlier_rows += self._lanes.rows
+            self._lanes.close()
+            self._search_abreast()
 
     def __enter__(self) -> Self:
         return self
@@ -110,7 +132,7 @@ class Worker:
     @property
     def rows(self) -> int:
         """States evaluated so far."""
-        return 0 if self._lanes is None else self._lanes.rows
+        return self._earlier_rows + (0 if self._lanes is None else self._lanes.rows)
 
     @property
     def fill(self) -> float:
@@ -121,11 +143,11 @@ class Worker:
         """Play games of these numbers, without end if they have none; yield those that ended after every batch."""
         if self._lanes is None:
             self._begin(numbers)
-        lanes = self._lanes
-        assert lanes is not None
         under_way = set(range(len(self._playing)))
         while under_way:
             ended: list[GameRecord] = []
+            lanes = self._lanes
+            assert lanes is not None
             for lane in lanes.go_on():
                 if lane not in under_way:
                     continue
@@ -144,6 +166,10 @@ class Worker:
 
     def _begin(self, numbers: Iterator[int]) -> None:
         self._playing = [self._start(number) for number in itertools.islice(numbers, self.settings.abreast)]
+        self._search_abreast()
+
+    def _search_abreast(self) -> None:
+        """Give every game under way a lane, and a root where it stands."""
         roots = [self._root(playing) for playing in self._playing]
         self._lanes = Lanes(self.searcher, roots, [self._goal(root) for root in roots])
 

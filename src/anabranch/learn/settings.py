@@ -83,6 +83,16 @@ class SelfPlay(Part):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Teacher(Part):
+    """Who plays first: a search with rollouts, which costs a hundredth of a network's and knows more than a new one."""
+
+    positions: Annotated[int, "recorded before the network plays; 0: it plays from the beginning", Within(0)] = 0
+    full: Annotated[int, "simulations of a move that is recorded", Within(1)] = 600
+    fast: Annotated[int, "simulations of any other move", Within(1)] = 100
+    chance: Annotated[float, "share of moves that are recorded", Within(0, 1)] = 0.25
+
+
+@dataclass(frozen=True, kw_only=True)
 class Replay(Part):
     """Which recorded positions are learnt from."""
 
@@ -162,6 +172,7 @@ class TrainConfig(Part):
     )
     net: Annotated[Net, "the network"] = field(default_factory=Net)
     self_play: Annotated[SelfPlay, "how games are played"] = field(default_factory=SelfPlay)
+    teacher: Annotated[Teacher, "who plays first"] = field(default_factory=Teacher)
     replay: Annotated[Replay, "which positions are learnt from"] = field(default_factory=Replay)
     targets: Annotated[Targets, "what is learnt"] = field(default_factory=Targets)
     learner: Annotated[Learner, "how it is learnt"] = field(default_factory=Learner)

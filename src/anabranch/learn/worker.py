@@ -16,6 +16,7 @@ import time
 from collections.abc import Iterator
 from typing import Any, BinaryIO
 
+from anabranch.evaluate.native import Rollout
 from anabranch.evaluate.onnx import Onnx
 from anabranch.evaluate.torch import Torch
 from anabranch.game.game import Game
@@ -52,9 +53,11 @@ class Inbox:
 
 
 def weights_message(evaluator: Any, version: int) -> bytes:
-    """Return weights as bytes: an ONNX model, or a network of the registry."""
+    """Return weights as bytes: an ONNX model, or a network of the registry; a teacher has none."""
     from anabranch.nets.files import written
 
+    if isinstance(evaluator, Rollout):
+        return f"rollouts {version}\n".encode()
     if isinstance(evaluator, Onnx):
         assert isinstance(evaluator.model, bytes)
         return f"onnx {version}\n".encode() + evaluator.model
@@ -67,6 +70,8 @@ def read_weights(body: bytes, game: Game) -> tuple[Any, int]:
 
     head, _, data = body.partition(b"\n")
     kind, version = head.decode().split()
+    if kind == "rollouts":
+        return Rollout(), int(version)
     return (Onnx(data) if kind == "onnx" else Torch(read("weights", data, game))), int(version)
 
 

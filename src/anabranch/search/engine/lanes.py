@@ -1,7 +1,8 @@
 """Roots searched abreast, each to a goal of its own: who arrives makes room, so that batches stay full.
 
 `Searcher.run` lets all roots go until the last has arrived, and its batches shrink on the way. Here every root has a
-lane; one that has arrived is looked at, moved on or replaced, and the others have not waited for it.
+lane; one that has arrived is looked at, moved on or replaced, and the others have not waited for it. An evaluator
+inside the engine has no batches: all roots arrive at once.
 """
 
 from __future__ import annotations
@@ -21,8 +22,6 @@ class Lanes:
     """Lanes of one searcher, to be used in a `with` statement. Whatever fails, graphs are as before the last batch."""
 
     def __init__(self, searcher: Searcher, roots: Sequence[Root], goals: Sequence[int]) -> None:
-        if searcher.native:
-            raise UsageError(f"{searcher.evaluator} runs inside the engine, whose roots do not wait for each other")
         self.searcher = searcher
         self.roots = list(roots)
         self.rows = 0  # states evaluated so far
@@ -50,10 +49,14 @@ class Lanes:
         if lane in self._busy:
             raise UsageError(f"lane {lane} is taken: its root has not arrived yet")
         (root,) = self.searcher.checked_roots(root)
+        goal = min(goal, FOREVER)
+        if self.searcher.native:
+            self._busy.add(lane)
+            self.roots[lane], self._later[lane] = root, goal
+            return
         self.searcher.take([root])
         self._busy.add(lane)
         self.roots[lane] = root
-        goal = min(goal, FOREVER)
         if self.searcher.ruled([root]) and not root.native.ready:
             self._later[lane] = goal
             goal = 0
@@ -64,6 +67,8 @@ class Lanes:
 
     def go_on(self) -> list[int]:
         """Evaluate one batch, and return the lanes whose roots have arrived, in order; they are free again."""
+        if self.searcher.native:
+            return self._inside()
         while True:
             asked = self._drive.step(self.searcher.evaluator)
             self.rows += asked
@@ -81,6 +86,17 @@ class Lanes:
             if asked or arrived or not self._busy:
                 return arrived
 
+    def _inside(self) -> list[int]:
+        """Let the engine search all roots to their goals, at least one simulation each."""
+        lanes = sorted(self._busy)
+        more = [max(1, self._later[lane] - int(self.roots[lane].native.root_visits)) for lane in lanes]
+        if lanes:
+            self.searcher.run([self.roots[lane] for lane in lanes], simulations=more)
+        self._busy.clear()
+        self.rows += sum(more)
+        self.batches += -(-sum(more) // max(1, len(lanes)))  # as if each were full
+        return lanes
+
     @property
     def fill(self) -> float:
         """How many states a batch has had on average."""
@@ -94,5 +110,7 @@ class Lanes:
     def close(self) -> None:
         """Let go of all roots; waves in flight are forgotten."""
         self._drive.drop()
+        if self.searcher.native:
+            self._busy.clear()
         for lane in sorted(self._busy):
             self._leave(lane)

@@ -59,6 +59,8 @@ LONG = [
     "tests/test_processes.py::test_processes_that_never_play*",
     "tests/test_run_folder.py::test_nothing_acknowledged_is_lost_or_doubled_by_a_kill[[][!s]*",
     "tests/test_training.py::test_games_with_dice_and_at_once_train_too*",
+    "tests/test_frozen_set.py::test_othello_is_scored*",
+    "tests/test_frozen_set.py::test_the_stored_positions*",
     "tests/test_training.py::test_ctrl_c_saves_and_says_how_to_go_on",
     # Processes of their own that import torch, and commands.
     "tests/test_identity.py::test_code_that_was_edited_is_other_code[[]a *",

@@ -29,6 +29,7 @@ _SAFELY = sum(getattr(os, name, 0) for name in ("O_CLOEXEC", "O_NOFOLLOW", "O_NO
 _NO_SYNC = ("EINVAL", "ENOTSUP", "EOPNOTSUPP")  # of folders, where a file system has no such thing
 _NO_LINKS = ("EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EMLINK")
 _CHUNK = 1 << 20
+DATA = Path(__file__).parent / "data"  # what comes with the package: trained networks, solved positions
 LONGEST_PATH = 1000  # letters of a name that a message repeats
 
 # What to do about trouble, by the system's name for it.

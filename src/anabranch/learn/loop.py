@@ -15,8 +15,9 @@ from anabranch.errors import FileError
 from anabranch.evaluate.native import Rollout
 from anabranch.game.game import Game
 from anabranch.learn import checkpoint
-from anabranch.learn.evaluation import Solved, scored, solved_positions
+from anabranch.learn.evaluation import scored
 from anabranch.learn.export import exported
+from anabranch.learn.frozen_set import Sets, frozen_positions
 from anabranch.learn.gate import admits
 from anabranch.learn.learner import Learner, Losses, new_net
 from anabranch.learn.patience import with_room
@@ -101,7 +102,7 @@ class Training:
         self._saved_step = -1
         self._exports = 0
         self._before = 0.0  # seconds of earlier processes
-        self._set: list[Solved] | None = None
+        self._sets: Sets | None = None
         self._current: Any = None  # the evaluator of self-play
         self._stop = Stopping()
         self._go_on()
@@ -282,9 +283,9 @@ class Training:
 
     def _scored(self, evaluator: Any) -> dict[str, Any] | None:
         """Return what the frozen set says of an evaluator, None where there is no such set."""
-        if self._set is None:
-            self._set = solved_positions(self.game, self.config.rating.positions, self.config.seed)
-        return asdict(scored(self._set, evaluator, self.config.rating.simulations)) if self._set else None
+        if self._sets is None:
+            self._sets = frozen_positions(self.game, self.config.rating.positions, self.config.seed)
+        return asdict(scored(self._sets, evaluator, self.config.rating.simulations)) if self._sets else None
 
     def finish(self) -> None:
         """Write what is not written yet: games that ended, and the learner as it is."""

@@ -28,6 +28,7 @@ CELLS = FLOORS * ((1 << ROWS) - 1)
 ORDER = (3, 2, 4, 1, 5, 0, 6)  # the middle lies in most lines
 PLACES = 4_194_301  # of the table, 40 MB; a prime, since keys that differ in high bits alone must not meet
 LOWER, UPPER, EXACT = 1, 2, 3  # what a remembered value is
+QUICK = 14  # ply from which on a position takes hundredths of a second
 EARLIEST = 4  # ply of a position that is answered; before, one takes minutes
 
 
@@ -151,6 +152,9 @@ class ConnectFourOracle(Oracle):
             after, rewards = state.step(action)
             found[action] = float(rewards[state.ply & 1]) if after.over else float(-self._value(after))
         return found
+
+    def is_quick(self, state: State) -> bool:
+        return bool(state.over or state.ply >= QUICK)
 
     def _value(self, state: State) -> int:
         """Return 1, 0 or −1: what best play brings to the player to move in a game that is not over."""

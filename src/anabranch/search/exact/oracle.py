@@ -41,6 +41,11 @@ class Oracle(ABC):
         """Return the best choice in each of many states."""
         return [self.best(state) for state in states]
 
+    def is_quick(self, state: State) -> bool:
+        """Whether a state is answered at once, where an oracle must search for its answers."""
+        del state
+        return True
+
     def value(self, state: State) -> float:
         """Return what a state is worth to the player who moves; at chance states and at the end, to the first one."""
         return float(self.values(state)[(acting(state.turn_bits) or (0,))[0]])
@@ -109,11 +114,6 @@ def oracle(
     refused when they are asked about. Other games are solved by `ab.solve`, up to `max_states`. `progress` is called
     now and then with something that prints what it has come to.
     """
-    from anabranch.games.othello import Othello
-    from anabranch.search.exact.connect_four_oracle import ConnectFourOracle, is_known
-    from anabranch.search.exact.othello_oracle import OthelloOracle
-    from anabranch.search.exact.turn_oracle import TurnOracle, counts_points
-
     if isinstance(game, str):
         from anabranch.games import load
 
@@ -123,12 +123,31 @@ def oracle(
     if goal not in (None, "points"):
         raise UsageError(f"goal is 'points' or nothing, found {shown(goal)}")
     rules = game.game if isinstance(game, State) else game
-    if counts_points(rules, goal):
-        return TurnOracle(rules, threads=threads, progress=progress, goal=goal)
+    own = own_oracle(rules, threads=threads, progress=progress, goal=goal)
+    if own is not None:
+        return own
     if goal is not None:
         raise UsageError(f"{rules.name} has no oracle with a goal of its own; leave goal out")
-    if is_known(rules):
-        return ConnectFourOracle(rules)
-    if isinstance(rules, Othello):
-        return OthelloOracle(rules)
     return SolvedOracle(solve(game, max_states, progress=progress))
+
+
+def own_oracle(
+    game: Game,
+    *,
+    progress: Callable[[Any], None] | None = None,
+    threads: int | None = None,
+    goal: str | None = None,
+) -> Oracle | None:
+    """Return the oracle that was written for a family of games; None for games that only `ab.solve` may know."""
+    from anabranch.games.othello import Othello
+    from anabranch.search.exact.connect_four_oracle import ConnectFourOracle, is_known
+    from anabranch.search.exact.othello_oracle import OthelloOracle
+    from anabranch.search.exact.turn_oracle import TurnOracle, counts_points
+
+    if counts_points(game, goal):
+        return TurnOracle(game, threads=threads, progress=progress, goal=goal)
+    if goal is None and is_known(game):
+        return ConnectFourOracle(game)
+    if goal is None and isinstance(game, Othello):
+        return OthelloOracle(game)
+    return None

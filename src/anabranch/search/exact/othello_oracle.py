@@ -29,6 +29,7 @@ from anabranch.search.exact.compile import compiled
 from anabranch.search.exact.oracle import Floats, Oracle
 
 MOST_EMPTY = 18  # cells of a position that is answered
+QUICK = 12  # of one that takes milliseconds
 UNSORTED = 4  # empty cells from which on moves come as they are
 
 
@@ -107,6 +108,12 @@ class OthelloOracle(Oracle):
             found[action] = float(rewards[seat]) if after.over else float(-self._value(after))
         return found
 
+    def is_quick(self, state: State) -> bool:
+        return bool(state.over or self._empty(state) <= QUICK)
+
+    def _empty(self, state: State) -> int:
+        return self.rules.cells - sum(int(discs).bit_count() for discs in state.discs)
+
     def _value(self, state: State) -> int:
         """Return 1, 0 or −1: what best play brings to the player to move in a game that is not over."""
         discs: npt.NDArray[np.uint64] = np.asarray(state.discs, np.uint64)
@@ -128,7 +135,7 @@ class OthelloOracle(Oracle):
     def _check(self, state: State) -> None:
         if state.game != self.game:
             raise UsageError(f"this is an oracle of {self.game!r}, the state belongs to {state.game!r}")
-        empty = self.rules.cells - sum(int(discs).bit_count() for discs in state.discs)
+        empty = self._empty(state)
         if empty > MOST_EMPTY and not state.over:
             raise TooManyStatesError(
                 f"an Othello position with {empty} empty cells takes too long to solve",

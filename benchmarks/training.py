@@ -20,7 +20,7 @@ import measure  # noqa: F401  (first: it limits threads)
 
 import anabranch as ab
 from anabranch.learn.presets import preset
-from anabranch.learn.rating import agent_of
+from anabranch.learn.rating import rated_agent
 from anabranch.learn.run_folder import RunFolder
 from anabranch.learn.train import described, train
 
@@ -73,7 +73,7 @@ def main() -> None:
     told |= {"seed": flags.seed, "workers": flags.workers, "set": flags.set, "cpu_minutes": (processor() - before) / 60}
     print(json.dumps(told), flush=True)
     with RunFolder.open(folder) as run:
-        agent = agent_of(run, game, len(run.ledger.rows["models"]), simulations)
+        agent = rated_agent(run, game, len(run.ledger.rows["models"]), simulations)
     for opponent in opponents:
         found = ab.match(game, agent, opponent, games=games)
         told[opponent] = [found.score, *found.interval]

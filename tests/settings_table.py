@@ -17,8 +17,8 @@ PARTS: tuple[Any, ...] = (
     *(ab.Chance, ab.Transposition, ab.VirtualLoss, ab.RootNoise, ab.ForcedPlayouts, ab.PlayoutCap),
 )
 LEARNING: tuple[Any, ...] = (
-    *(learn.TrainConfig, learn.SelfPlay, learn.Net, learn.Replay, learn.Targets, learn.Learner, learn.Export),
-    learn.Rating,
+    *(learn.TrainConfig, learn.SelfPlay, learn.Net, learn.Replay, learn.Targets, learn.Learner, learn.Unroll),
+    *(learn.Export, learn.Rating),
 )
 PAGE = ROOT / "docs" / "options.md"
 TRAINING = ROOT / "docs" / "training.md"

@@ -27,7 +27,7 @@ class Command:
     def run(self) -> int:
         """Print figures and the course of the run."""
         from anabranch.learn.run_folder import RunFolder
-        from anabranch.learn.statistics import rated_so_far, statistics
+        from anabranch.learn.statistics import imagined, rated_so_far, statistics
 
         with RunFolder.open(self.run_folder, say) as run:
             found, rated = statistics(run), rated_so_far(run)
@@ -50,6 +50,9 @@ class Command:
             f"are repeated, policies have {found.entropy:.2f} nats, values are off by {found.calibration:.3f}"
         )
         print_table(*found.rows())
+        if (errors := imagined(found.course)) is not None:
+            print("\nthe model on games it has not learnt from, after one imagined step and after the last:")
+            print_table(*errors)
         if rated is not None:
             print()
             print_table(*rated.rows())

@@ -7,7 +7,7 @@ import shlex
 import sys
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from tyro.conf import UseAppendAction, arg
 
@@ -25,6 +25,13 @@ class Command(GameFlags):
 
     run_folder: Annotated[
         Path | None, arg(name="run", metavar="DIR", help="the folder of the run; run-GAME if not given")
+    ] = None
+    method: Annotated[
+        Literal["alphazero", "muzero"] | None,
+        arg(
+            help_behavior_hint="",
+            help="alphazero searches by the rules (the usual one), muzero learns them too and plans in what it learnt",
+        ),
     ] = None
     minutes: Annotated[
         float | None, arg(help_behavior_hint="", metavar="M", help="how long the whole run takes, resumed or not")
@@ -67,12 +74,12 @@ class Command(GameFlags):
 
     def _config(self) -> Any:
         """Return the settings, or None where none were given: then a run that is there keeps its own."""
-        if not self.config and not self.set and self.seed is None:
+        if not self.config and not self.set and self.seed is None and self.method is None:
             return None
         from anabranch.learn.presets import preset
         from anabranch.search.settings.mapping import from_pairs, from_toml
 
-        made = preset(self.load())
+        made = preset(self.load(), self.method or "alphazero")
         if self.config:
             made = from_toml(self.config, base=made)
         made = from_pairs(self.set, base=made)
@@ -95,7 +102,9 @@ class Command(GameFlags):
             print_table(*done.rated.rows())
         models = sorted((done.folder / "models").glob("*.safetensors"))
         if models:
-            words = ["anabranch", "play", self.game, "--agent", f"search:simulations=200,evaluator={models[-1]}"]
+            plans = done.method == "muzero"
+            agent = f"plan:model={models[-1]}" if plans else f"search:simulations=200,evaluator={models[-1]}"
+            words = ["anabranch", "play", self.game, "--agent", agent]
             print(f"to play against it:\n  {shlex.join(words)}")
 
 

@@ -12,9 +12,10 @@ import numpy as np
 
 from anabranch.evaluate.batch import Batch, answers, as_evaluator
 from anabranch.game.state import State
+from anabranch.learn.export import agent_of
 from anabranch.learn.frozen_set import Sets
 from anabranch.learn.records import seats_of
-from anabranch.search.engine.searcher import Searcher
+from anabranch.play.agent import Turn
 from anabranch.search.settings.config import SearchConfig
 
 
@@ -43,18 +44,15 @@ def scored(sets: Sets, evaluator: Any, simulations: int, config: SearchConfig | 
     states = [each.state for each in positions]
     evaluator = as_evaluator(evaluator)
     logits, _ = answers(evaluator, Batch(states, keys=[0] * len(states)))
-    searcher = Searcher(states[0].game, evaluator, config or SearchConfig(), threads=1)
-    results = searcher.run(
-        [searcher.root(state, stream=number) for number, state in enumerate(states)], simulations=simulations
-    )
+    turns = [Turn(state, seats_of(state)[0], seed=number) for number, state in enumerate(states)]
+    actions = agent_of(evaluator, simulations, config).choose(turns)
     lost = np.zeros((len(positions), 2))
-    for row, (each, result) in enumerate(zip(positions, results, strict=True)):
+    for row, (each, action) in enumerate(zip(positions, actions, strict=True)):
         seat = seats_of(each.state)[0]
         said = np.zeros(each.state.game.actions) if logits is None else logits[row]
         own = said[seat] if said.ndim == 2 else said
-        choice = max(each.state.legal(seat), key=lambda action: own[action])
-        assert isinstance(result.action, int)
-        lost[row] = [each.regret(_meant(each.state, seat, action)) for action in (choice, result.action)]
+        choice = max(each.state.legal(seat), key=lambda one: own[one])
+        lost[row] = [each.regret(_meant(each.state, seat, one)) for one in (choice, action)]
     whose = np.repeat(np.arange(len(sets)), [len(part) for part in sets.values()])
     parts = {name: Part(*_figures(lost[whose == number])) for number, name in enumerate(sets)}
     return Score(*_figures(lost), simulations, parts)

@@ -18,6 +18,10 @@ from anabranch.game.game import Game
 from anabranch.learn.settings import Evaluates
 from anabranch.nets.files import LARGEST
 from anabranch.nets.net import Net
+from anabranch.play.agent import Agent
+from anabranch.play.plan_agent import PlanAgent
+from anabranch.play.search_agent import SearchAgent
+from anabranch.search.settings.config import SearchConfig
 
 
 @dataclass(eq=False)
@@ -44,3 +48,10 @@ def exported(net: Net, game: Game, kind: Evaluates, version: int = 0) -> tuple[A
             except AccuracyError as error:
                 return Onnx(read_file(path, LARGEST)), f"eight bits are not enough for these weights: {error}"
         return Onnx(read_file(path, LARGEST)), ""
+
+
+def agent_of(evaluator: Any, simulations: int, config: SearchConfig | None = None) -> Agent:
+    """Return an evaluator of a run as an agent: it plans if its network learnt the rules, else it searches by them."""
+    if isinstance(evaluator, Torch) and callable(getattr(evaluator.module, "represent", None)):
+        return PlanAgent(evaluator, simulations=simulations, config=config)
+    return SearchAgent(simulations=simulations, evaluator=evaluator, config=config, threads=1)

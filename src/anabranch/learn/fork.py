@@ -8,6 +8,7 @@ from typing import Any
 from anabranch.errors import UsageError
 from anabranch.learn import checkpoint
 from anabranch.learn.learner import Learner, new_net
+from anabranch.learn.losses import loss_of
 from anabranch.learn.run_folder import RunFolder
 from anabranch.learn.settings import TrainConfig
 from anabranch.learn.train import load_game
@@ -30,7 +31,7 @@ def fork(source: Path, target: Path, *, model: int | None = None, config: TrainC
         row, said, settings = rows[number - 1], run.game, config or run.config
         net = read(row["file"], run.read(row["file"], row["sha256"]), load_game(said))
     game = load_game(said)
-    learner = Learner(new_net(settings.net, shape_of(game), settings.seed), settings.learner)
+    learner = Learner(new_net(settings.net, shape_of(game), settings.seed), settings.learner, loss_of(settings))
     if net.sizes != learner.net.sizes or type(net) is not type(learner.net):
         raise UsageError(f"model {number} is a {net.architecture} with {net.sizes}, and the settings want another one")
     learner.net.load_state_dict(net.state_dict())

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from anabranch.game.game import Game
+from anabranch.learn.export import agent_of
 from anabranch.learn.settings import Export
 from anabranch.play.gate import gate
-from anabranch.play.search_agent import SearchAgent
 
 
 def admits(
@@ -20,6 +20,6 @@ def admits(
     """
     if settings.gate == "always" or current is None or game.players < 2:
         return True, None
-    agents = [SearchAgent(simulations=simulations, evaluator=each, threads=1) for each in (candidate, current)]
+    agents = [agent_of(each, simulations) for each in (candidate, current)]
     found = gate(game, *agents, most=settings.gate_pairs, seed=seed)
     return found.promoted, {"verdict": found.verdict, "pairs": found.pairs, "score": found.score}

@@ -5,17 +5,16 @@ from __future__ import annotations
 import copy
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
 import numpy.typing as npt
 import torch
 from torch import Tensor
 
+from anabranch.learn.losses import LossOf, alphazero
 from anabranch.learn.settings import Learner as Settings
 from anabranch.learn.settings import Net as NetSettings
-from anabranch.learn.targets import two_hot
 from anabranch.nets.net import Net
 from anabranch.nets.registry import architecture, build
 from anabranch.nets.shape import Shape
@@ -45,18 +44,25 @@ class Losses:
     policy: float  # KL(target ‖ policy), in nats
     value: float
     gradient: float
+    more: dict[str, float] = field(default_factory=dict)  # of what else a method learns
+
+    @property
+    def total(self) -> float:
+        """All losses, not weighed."""
+        return self.policy + self.value + sum(self.more.values())
 
     @property
     def finite(self) -> bool:
         """Whether all of it are numbers."""
-        return all(map(math.isfinite, (self.policy, self.value, self.gradient)))
+        return math.isfinite(self.total) and math.isfinite(self.gradient)
 
 
 class Learner:
     """A network that learns. `average` is the network for self-play; what both are made of goes into a checkpoint."""
 
-    def __init__(self, net: Net, settings: Settings) -> None:
+    def __init__(self, net: Net, settings: Settings, loss: LossOf | None = None) -> None:
         self.net, self.settings = net, settings
+        self._loss = loss or (lambda net, rows: alphazero(net, rows, settings.value_weight))
         self.average = copy.deepcopy(net).eval()
         self.optimiser = torch.optim.AdamW(_groups(net, settings.decay), lr=settings.rate)
         self.step = 0
@@ -70,11 +76,12 @@ class Learner:
         for group in self.optimiser.param_groups:
             group["lr"] = learning_rate(self.step, self.settings)
         self.optimiser.zero_grad(set_to_none=True)
-        policy, value, entropy = self._losses(rows)
-        (policy + self.settings.value_weight * value).backward()  # type: ignore[no-untyped-call]
+        loss = self._loss(self.net, rows)
+        loss.total.backward()  # type: ignore[no-untyped-call]
         norm = torch.nn.utils.clip_grad_norm_(self.net.parameters(), self.settings.clip)
-        losses = Losses(policy.item() - entropy, value.item(), norm.item())
-        total = losses.policy + losses.value
+        more = {name: part.item() for name, part in loss.more.items()}
+        losses = Losses(loss.policy.item(), loss.value.item(), norm.item(), more)
+        total = losses.total
         if not losses.finite or (self.mean is not None and total > self.settings.explosion * max(self.mean, 0.05)):
             self.restore()
             return None
@@ -83,21 +90,6 @@ class Learner:
         self.mean = total if self.mean is None else NEWS * self.mean + (1.0 - NEWS) * total
         self._average()
         return losses
-
-    def _losses(self, rows: Mapping[str, npt.NDArray[Any]]) -> tuple[Tensor, Tensor, float]:
-        """Return cross-entropy to the policy, the value's loss, and the targets' own entropy."""
-        target = torch.from_numpy(rows["policy"])
-        logits, free = self.net.heads(torch.from_numpy(rows["observations"]))
-        masked = logits.masked_fill(~torch.from_numpy(rows["legal"]), -1e9)
-        policy = -(target * torch.log_softmax(masked, dim=1)).sum(dim=1).mean()
-        entropy = float(-(rows["policy"] * np.log(np.maximum(rows["policy"], 1e-30))).sum(axis=1).mean())
-        scale = self.net.scale
-        if scale.bins == 1:  # in units of half the range, so that a weight means the same in every game
-            error = (scale(free) - torch.from_numpy(rows["values"])) / max(scale.radius, 1e-9)
-            return policy, error.square().mean(), entropy
-        wanted = torch.from_numpy(two_hot(rows["values"], scale.low, scale.high, scale.bins))
-        found = torch.log_softmax(free.reshape(wanted.shape), dim=-1)
-        return policy, -(wanted * found).sum(dim=-1).mean(), entropy
 
     def _average(self) -> None:
         """Move the average towards the weights, faster at first: min(average, (1 + n) / (10 + n)) of it stays."""

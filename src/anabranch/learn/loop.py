@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any, Protocol, TypeVar
 
 from anabranch.errors import FileError
@@ -19,7 +19,9 @@ from anabranch.learn.evaluation import scored
 from anabranch.learn.export import exported
 from anabranch.learn.frozen_set import Sets, frozen_positions
 from anabranch.learn.gate import admits
+from anabranch.learn.imagination import model_errors
 from anabranch.learn.learner import Learner, Losses, new_net
+from anabranch.learn.losses import loss_of
 from anabranch.learn.patience import with_room
 from anabranch.learn.records import GameRecord
 from anabranch.learn.replay import Replay, window_size
@@ -32,6 +34,7 @@ from anabranch.nets.files import written
 from anabranch.nets.shape import shape_of
 
 Result = TypeVar("Result")
+HELD_OUT = 4_000  # newest positions that imagined ones are compared with
 
 
 class Players(Protocol):
@@ -94,8 +97,11 @@ class Training:
         self, run: RunFolder, game: Game, config: TrainConfig, progress: Callable[[Status], None] = lambda status: None
     ) -> None:
         self.run, self.game, self.config, self.progress = run, game, config, progress
-        self.learner = Learner(new_net(config.net, shape_of(game), config.seed), config.learner)
-        self.replay = Replay(game, config.replay, config.targets)
+        self.learner = Learner(new_net(config.net, shape_of(game), config.seed), config.learner, loss_of(config))
+        unroll = config.unroll.steps if config.method == "muzero" else 0
+        self.replay = Replay(game, config.replay, config.targets, unroll, ahead=config.unroll.consistency > 0)
+        plain = replace(config.replay, symmetries=False, endings=0.0, window=HELD_OUT, growth=0.0)
+        self.held_out = Replay(game, plain, config.targets, unroll, ahead=True) if unroll else None
         self.losses: Losses | None = None
         self.score: dict[str, Any] | None = None
         self._pending: list[GameRecord] = []  # ended, and not written yet
@@ -119,14 +125,16 @@ class Training:
             self._saved_step, self._exports, self.score = self.learner.step, row["exports"], row["score"]
         self._before = max((row["seconds"] for row in self.run.ledger.rows["metrics"]), default=0.0)
         shards = self.run.ledger.rows["shards"]
-        window, after = window_size(self.run.positions, self.config.replay), self.run.positions
+        kind = "decisions" if self.replay.unroll else "positions"
+        after = sum(row[kind] for row in shards)
+        window = window_size(after, self.config.replay)
         for row in shards:
-            after -= row["positions"]  # that came later than this shard
+            after -= row[kind]  # that came later than this shard
             if after >= window:
-                self.replay.skip(row["positions"])
+                self.replay.skip(row[kind])
                 continue
             for record in self.run.games(row):
-                self.replay.add(record)
+                self.take_in(record)
 
     # The loop
 
@@ -191,6 +199,13 @@ class Training:
         fresh = self._patiently(lambda: self.run.commit_games(self._pending, self.game.players))
         self._pending.clear()
         for record in fresh:
+            self.take_in(record)
+
+    def take_in(self, record: GameRecord) -> None:
+        """Learn from a game; some are held out, and count as if they had been learnt from."""
+        if self.held_out is not None and record.id % self.config.replay.held_out == 0:
+            self.replay.skip(self.held_out.add(record))
+        else:
             self.replay.add(record)
 
     def _patiently(self, act: Callable[[], Result]) -> Result:
@@ -277,6 +292,8 @@ class Training:
         self._saved_step = self.learner.step
         metrics: dict[str, Any] = {**facts, "games": len(self.run.ids), "window": len(self.replay)}
         metrics["losses"] = None if self.losses is None else asdict(self.losses)
+        if self.held_out is not None:
+            metrics["model"] = model_errors(self.learner.average, self.held_out, self.config.seed)
         if source is not None:
             metrics |= {"evaluations": source.rows, "fill": source.fill, "idle": self.idle(source)}
         self._patiently(lambda: self.run.add("metrics", metrics))

@@ -10,6 +10,7 @@ from anabranch.game.game import Game
 from anabranch.learn.settings import (
     Export,
     Learner,
+    Method,
     Net,
     Rating,
     Replay,
@@ -17,10 +18,12 @@ from anabranch.learn.settings import (
     Targets,
     Teacher,
     TrainConfig,
+    Unroll,
 )
 from anabranch.nets.shape import Shape, shape_of
 from anabranch.search.settings.config import (
     ForcedPlayouts,
+    Gumbel,
     PlayoutCap,
     RegretMatching,
     RootNoise,
@@ -31,11 +34,13 @@ WIDE = 8.0  # returns that span more are learnt as categories
 BINS = 64
 
 
-def preset(game: Game) -> TrainConfig:
-    """Return the settings for a game: those of its name, else those its shapes suggest."""
+def preset(game: Game, method: Method = "alphazero") -> TrainConfig:
+    """Return the settings for a game and a method: those of its name, else those its shapes suggest."""
     shape = shape_of(game)
+    if method == "muzero":
+        return learnt_rules(game.name, shape)
     made = PRESETS.get(game.name, from_shape)(shape)
-    return made if _takes_turns(game) else _at_once(made)
+    return made if takes_turns(game) else _at_once(made)
 
 
 def from_shape(shape: Shape) -> TrainConfig:
@@ -67,7 +72,7 @@ def _search(*, full: int, fast: int, chance: float = 0.25, **more: Any) -> Searc
     return SearchConfig(noise=RootNoise(), forced=ForcedPlayouts(), cap=cap, proofs="off", **more)
 
 
-def _takes_turns(game: Game) -> bool:
+def takes_turns(game: Game) -> bool:
     """Whether nobody chooses at the same time as somebody else at the start, which tells most games."""
     turn = game.start().turn
     return isinstance(turn, int) or len(turn) == 1
@@ -161,3 +166,44 @@ PRESETS: dict[str, Callable[[Shape], TrainConfig]] = {
     "pig": _pig,
     "n_in_a_row": _n_in_a_row,
 }
+
+
+def learnt_rules(name: str, shape: Shape) -> TrainConfig:
+    """Return settings of the method muzero.
+
+    Random games come first, since the rules are learnt from them; half of the games open with random moves, and a large
+    share of samples is near the end of a game, or rewards and ends, which are rare, are not learnt.
+    """
+    _, rows, columns = shape.board
+    board, small = min(rows, columns) > 1, shape.numbers <= 200
+    simulations = 24 if shape.actions <= 9 else 32 if shape.actions <= 32 else 64
+    tower = board and not small
+    return TrainConfig(
+        method="muzero",
+        search=SearchConfig(
+            selector=Gumbel(considered=min(shape.actions, 32), scale="range" if shape.bounded else "node"),
+            cap=PlayoutCap(full=simulations, fast=simulations, chance=1.0),
+            proofs="off",
+        ),
+        net=Net(
+            architecture="world_tower" if tower else "world_mlp",
+            channels=32,
+            blocks=3,
+            width=128 if small else 256,
+            latent=64 if small else 128,
+            bins=21 if shape.bounded else BINS if shape.high - shape.low > WIDE else 1,
+        ),
+        self_play=SelfPlay(
+            abreast=64, half_life=6.0, openings=0.5, opening_plies=6, late_temperature=0.5, random_games=640
+        ),
+        replay=Replay(window=20_000, least=2_000, endings=0.4),
+        targets=Targets(mix=1.0, steps=None if shape.bounded else 10),
+        learner=Learner(batch=256, reuse=32.0, warm_up=100, steps=8_000, rate=2e-3, last_rate=2e-4, average=0.99),
+        unroll=Unroll(reward=5.0, end=5.0),
+        export=Export(every=50, checkpoints=8),
+        rating=Rating(simulations=simulations),
+        minutes=MUZERO_MINUTES.get(name, 10.0),
+    )
+
+
+MUZERO_MINUTES = {"tic_tac_toe": 3.0, "connect_four": 60.0, "n_in_a_row": 10.0}

@@ -12,13 +12,13 @@ from typing import Any
 
 import anabranch
 from anabranch.game.game import Game
-from anabranch.learn.export import Model
+from anabranch.learn.export import Model, agent_of
 from anabranch.learn.plackett_luce import Outcome, Rated, ratings
 from anabranch.learn.run_folder import RunFolder
 from anabranch.learn.settings import Rating as Settings
 from anabranch.nets.files import read
+from anabranch.play.agent import Agent
 from anabranch.play.match import Progress, match
-from anabranch.play.search_agent import SearchAgent
 
 Say = Callable[[str], None]
 
@@ -45,11 +45,11 @@ def model_name(version: int) -> str:
     return f"model {version}"
 
 
-def agent_of(run: RunFolder, game: Game, version: int, simulations: int) -> SearchAgent:
-    """Return a model of a run as an agent that searches."""
+def rated_agent(run: RunFolder, game: Game, version: int, simulations: int) -> Agent:
+    """Return a model of a run as an agent."""
     row = run.ledger.rows["models"][version - 1]
     net = read(row["file"], run.read(row["file"], row["sha256"]), game)
-    return SearchAgent(simulations=simulations, evaluator=Model(net, identity=row["sha256"]), threads=1)
+    return agent_of(Model(net, identity=row["sha256"]), simulations)
 
 
 def chosen_models(run: RunFolder, count: int) -> list[int]:
@@ -85,8 +85,8 @@ def _played(
     run: RunFolder, game: Game, settings: Settings, model: int, other: int | str, names: tuple[str, str], say: Say
 ) -> dict[str, Any]:
     """Play one match and return its row."""
-    first = agent_of(run, game, model, settings.simulations)
-    second = other if isinstance(other, str) else agent_of(run, game, other, settings.simulations)
+    first = rated_agent(run, game, model, settings.simulations)
+    second = other if isinstance(other, str) else rated_agent(run, game, other, settings.simulations)
 
     def tell(so_far: Progress) -> None:
         say(f"rating {names[0]} against {names[1]}: {so_far.done} of {so_far.games} games")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from typing import Any
 
 import numpy as np
@@ -14,9 +15,11 @@ from anabranch.game.random import key_of
 from anabranch.learn.records import GameRecord
 from anabranch.learn.settings import Replay as Settings
 from anabranch.learn.settings import Targets
-from anabranch.learn.targets import Rows, rows_of
+from anabranch.learn.targets import Rows, Steps, rows_of, steps_of, unrolled
 
-COLUMNS = ("observations", "legal", "policy", "values", "seats")
+COLUMNS = tuple(field.name for field in fields(Rows))
+MORE = tuple(field.name for field in fields(Steps))
+ENDING = 3  # decisions before the end of a game that `Replay.endings` is about
 
 
 def window_size(positions: int, settings: Settings) -> int:
@@ -28,11 +31,16 @@ def window_size(positions: int, settings: Settings) -> int:
 class Replay:
     """Rows of the newest games, as columns with room at the end; what has left the window is overwritten now and then.
 
-    What players saw is recomputed once, when a game comes in, and kept as small whole numbers where it is such.
+    What players saw is recomputed once, when a game comes in, and kept as small whole numbers where it is such. With
+    `unroll` above 0 all decisions of a game are rows, and a sample is a row with as many that follow it; what is seen
+    at these is part of it only if `ahead` asks for that.
     """
 
-    def __init__(self, game: Game, settings: Settings, targets: Targets) -> None:
-        self.game, self.settings, self.targets = game, settings, targets
+    def __init__(
+        self, game: Game, settings: Settings, targets: Targets, unroll: int = 0, *, ahead: bool = False
+    ) -> None:
+        self.game, self.settings, self.targets, self.unroll, self.ahead = game, settings, targets, unroll, ahead
+        self.names = MORE if unroll else COLUMNS
         self.total = 0  # rows that ever came in
         self._columns: dict[str, npt.NDArray[Any]] = {}
         self._first = self._end = 0
@@ -45,7 +53,7 @@ class Replay:
 
     def add(self, record: GameRecord) -> int:
         """Take a game in, and return how many rows it brought; the oldest rows leave the window."""
-        rows = rows_of(record, self.game, self.targets)
+        rows = (steps_of if self.unroll else rows_of)(record, self.game, self.targets)
         if rows is None:
             return 0
         self.total += len(rows)
@@ -65,13 +73,13 @@ class Replay:
                 self._columns["observations"] = self._columns["observations"].astype(np.float32)
         if not self._columns or self._end + len(rows) > len(self._columns["seats"]):
             self._make_room(rows)
-        for name in COLUMNS:
+        for name in self.names:
             self._columns[name][self._end : self._end + len(rows)] = getattr(rows, name)
         self._end += len(rows)
 
     def _make_room(self, rows: Rows) -> None:
         size = max(1024, 2 * (len(self) + len(rows)))
-        for name in COLUMNS:
+        for name in self.names:
             given = getattr(rows, name)
             kind = np.int8 if name == "observations" and self._small else given.dtype
             fresh = np.empty((size, *given.shape[1:]), kind)
@@ -84,10 +92,37 @@ class Replay:
         """Return rows drawn at random under random symmetries, values from each row's own seat on."""
         random = np.random.default_rng(key_of((seed, step, 0x7265706C)))
         places = self._first + random.integers(0, len(self), count)
-        rows = {name: self._columns[name][places] for name in COLUMNS}
+        if self.unroll:
+            return self._imagined(self._nearer(places, random), random)
+        rows = {name: self._columns[name][places] for name in self.names}
         rows["observations"] = rows["observations"].astype(np.float32)
         rows = self._symmetries.applied(rows, random)
         rows["values"] = to_mover(rows["values"], rows.pop("seats"))
+        return rows
+
+    def _nearer(self, places: npt.NDArray[np.int64], random: np.random.Generator) -> npt.NDArray[np.int64]:
+        """Return places of which a share is near the end of a game, where all that is rare happens."""
+        last = self._columns["left"][self._first : self._end] <= ENDING
+        near = self._first + np.flatnonzero(last & self._columns["finished"][self._first : self._end])
+        replaced = random.random(len(places)) < self.settings.endings
+        if not len(near) or not replaced.any():
+            return places
+        return np.where(replaced, near[random.integers(0, len(near), len(places))], places)
+
+    def _imagined(self, places: npt.NDArray[np.int64], random: np.random.Generator) -> dict[str, npt.NDArray[Any]]:
+        """Return rows `[N, K + 1, …]` and the steps between them, `[N, K, …]`, each from the seat of who decides."""
+        fill = random.integers(0, self.game.actions, (len(places), self.unroll))
+        rows = unrolled(self._columns, places, self.unroll, fill)
+        at = rows.pop("at")
+        rows["observations"] = self._columns["observations"][at if self.ahead else at[:, :1]].astype(np.float32)
+        rows = self._symmetries.applied(rows, random)
+        seats = rows.pop("seats")
+        players = self.game.players
+        rows["values"] = to_mover(rows["values"].reshape(-1, players), seats.reshape(-1)).reshape(*seats.shape, players)
+        before = seats[:, :-1]
+        rewards = rows["rewards"].reshape(-1, players)
+        rows["rewards"] = to_mover(rewards, before.reshape(-1)).reshape(*before.shape, players)
+        rows["movers"] = (seats[:, 1:] - before) % players
         return rows
 
 
@@ -107,15 +142,34 @@ class _Tables:
         if self.count == 1:
             return rows
         chosen = random.integers(0, self.count, len(rows["seats"]))
+        made = dict(rows)
         seen = rows["observations"]
-        flat = np.take_along_axis(seen.reshape(len(seen), -1), self._cells[chosen], 1)
-        return {
-            "observations": np.ascontiguousarray(flat.reshape(seen.shape)),
-            "legal": np.take_along_axis(rows["legal"], self._actions[chosen], 1),
-            "policy": np.take_along_axis(rows["policy"], self._actions[chosen], 1),
-            "values": np.take_along_axis(rows["values"], self._players[chosen], 1),
-            "seats": self._seats[chosen, rows["seats"]],
-        }
+        steps = seen.shape[: rows["seats"].ndim]  # rows alone, or rows and steps
+        flat = _taken(seen.reshape(*steps, -1), self._cells[chosen])
+        made["observations"] = np.ascontiguousarray(flat.reshape(seen.shape))
+        for name, sources in (
+            *(("legal", self._actions), ("policy", self._actions)),
+            *(("values", self._players), ("rewards", self._players)),
+        ):
+            if name in rows:
+                made[name] = _taken(rows[name], sources[chosen])
+        made["seats"] = _moved(self._seats[chosen], rows["seats"])
+        if "actions" in rows:
+            made["actions"] = _moved(np.argsort(self._actions, axis=1)[chosen], rows["actions"])
+        return made
+
+
+def _taken(entries: npt.NDArray[Any], sources: npt.NDArray[np.int64]) -> npt.NDArray[Any]:
+    """Return `[N, E]` or `[N, K, E]` with entries of each row taken from where its symmetry says."""
+    if entries.ndim == 3:
+        sources = np.broadcast_to(sources[:, None], entries.shape)
+    return np.take_along_axis(entries, sources, -1)
+
+
+def _moved(places: npt.NDArray[np.int64], numbers: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """Return where numbers, `[N]` or `[N, K]`, go under the symmetry of their row."""
+    flat = numbers.reshape(len(numbers), -1)
+    return np.take_along_axis(places, flat, 1).reshape(numbers.shape)
 
 
 def _sources(permutations: list[Any], size: int) -> npt.NDArray[np.int64]:

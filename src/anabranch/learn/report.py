@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +11,9 @@ from anabranch.draw.chart import Series, chart
 from anabranch.draw.picture import Picture
 from anabranch.draw.svg import clean
 from anabranch.files import replace_file
+from anabranch.learn.imagination import WORDS
 from anabranch.learn.rating import Table
-from anabranch.learn.statistics import Statistics
+from anabranch.learn.statistics import Statistics, imagined
 
 IDLE = (("learner", "learner"), ("self-play", "self_play"))
 STYLE = (
@@ -49,8 +51,24 @@ def charts(found: Statistics, rated: Table | None) -> dict[str, Picture]:
     if any(row["score"] for row in course):
         best = [line("policy alone", "score", "policy", scale=100), line("searched", "score", "search", scale=100)]
         made["best_moves"] = chart("best moves on frozen positions, %", "minutes", best)
+    made |= _imagined(minutes, course)
     if rated is not None:
         made["ratings"] = chart("rating, 95 % intervals", "model", [_ratings(rated), *_anchors(rated)])
+    return made
+
+
+def _imagined(minutes: Sequence[float], course: Sequence[dict[str, Any]]) -> dict[str, Picture]:
+    """Return a chart for each error of a learned model, with a line for every number of imagined steps."""
+    told = [(x, row["model"]) for x, row in zip(minutes, course, strict=True) if row.get("model")]
+    if not told:
+        return {}
+    made = {}
+    for name, words in WORDS.items():
+        lines = []
+        for step in range(len(told[0][1][name])):
+            points = [(x, errors[name][step]) for x, errors in told if errors[name][step] is not None]
+            lines.append(Series(f"{step + 1} imagined", points))
+        made[f"model_{name}"] = chart(words, "minutes", lines)
     return made
 
 
@@ -84,6 +102,8 @@ def html(found: Statistics, rated: Table | None) -> str:
     ]
     parts = [f"<h1>{clean(found.game)}: a training run</h1>", _table(("", ""), figures)]
     parts.append("<div>" + "".join(picture.svg for picture in charts(found, rated).values()) + "</div>")
+    if (errors := imagined(found.course)) is not None:
+        parts += ["<h2>The model on games it has not learnt from</h2>", _table(*errors)]
     if rated is not None:
         parts += ["<h2>Ratings</h2>", _table(*rated.rows())]
     parts += ["<h2>Checkpoints</h2>", _table(*found.rows())]

@@ -1,13 +1,11 @@
 """Games played against oneself to learn from: a worker that knows weights and numbers of games, and nothing else.
 
-Many games run abreast in the lanes of one searcher; a game that ends is replaced at once by the next one. Everything
+Many games run abreast in the lanes of one who thinks; a game that ends is replaced at once by the next one. Everything
 random about a game follows from the run's seed and the game's number: start, dice, opening, playout cap, noise, moves.
 """
 
 from __future__ import annotations
 
-import dataclasses
-import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from types import TracebackType
@@ -24,13 +22,9 @@ from anabranch.game.words import CHANCE
 from anabranch.learn.records import Decision, GameRecord, seats_of
 from anabranch.learn.settings import SelfPlay as Settings
 from anabranch.learn.settings import TrainConfig
+from anabranch.learn.thinking import Found, Thinker, thinker
 from anabranch.play.search_agent import sampled
 from anabranch.play.seeds import Purpose, seed_for
-from anabranch.search.engine.lanes import Lanes
-from anabranch.search.engine.root import Root
-from anabranch.search.engine.searcher import Searcher
-from anabranch.search.results.result import Result
-from anabranch.search.settings.config import PlayoutCap, SearchConfig
 
 MOST_ROLLS = 100_000  # without a decision between them
 TRIES = 100  # openings that ended the game, before one without an opening
@@ -40,12 +34,6 @@ def temperature(decisions: int, settings: Settings) -> float:
     """Return T after so many decisions: late + (first − late)·2^(−decisions / half-life)."""
     first, late = settings.temperature, settings.late_temperature
     return float(late + (first - late) * 2.0 ** (-decisions / settings.half_life))
-
-
-def taught(config: TrainConfig) -> SearchConfig:
-    """Return the settings of searches by rollouts, which a run begins with: more simulations, no noise on priors."""
-    cap = PlayoutCap(full=config.teacher.full, fast=config.teacher.fast, chance=config.teacher.chance)
-    return dataclasses.replace(config.search, selector=SearchConfig().selector, cap=cap, noise=None, forced=None)
 
 
 @dataclass
@@ -97,28 +85,24 @@ class Worker:
     def __init__(self, game: Game, config: TrainConfig, evaluator: Any, version: int = 0) -> None:
         self.game, self.config, self.version = game, config, version
         self.settings = config.self_play
-        self._ask(evaluator)
-        self._lanes: Lanes | None = None
+        self._evaluator = evaluator
+        self._thinker: Thinker | None = None
         self._playing: list[Playing] = []
         self._earlier_rows = 0  # of a teacher
         self.decisions = 0
 
-    def _ask(self, evaluator: Any) -> None:
-        """Let an evaluator answer: a network, or the teacher's rollouts, which are searched by other settings."""
-        self.search = taught(self.config) if isinstance(evaluator, Rollout) else self.config.search
-        self.searcher = Searcher(self.game, evaluator, self.search, threads=1)
-
     def use(self, evaluator: Any, version: int) -> None:
         """Go on with other weights: games and graphs stay; of a teacher's graphs, whose values mean else, none."""
-        self.version = version
-        if not isinstance(self.searcher.evaluator, Rollout):
-            self.searcher.use(evaluator)
+        teaching = isinstance(self._evaluator, Rollout)
+        self._evaluator, self.version = evaluator, version
+        if self._thinker is None:
             return
-        self._ask(evaluator)
-        if self._lanes is not None:
-            self._earlier_rows += self._lanes.rows
-            self._lanes.close()
-            self._search_abreast()
+        if not teaching:
+            self._thinker.use(evaluator)
+            return
+        self._earlier_rows += self._thinker.rows
+        self._thinker.close()
+        self._thinker = thinker(self.game, self.config, evaluator, self._playing)
 
     def __enter__(self) -> Self:
         return self
@@ -126,65 +110,61 @@ class Worker:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._lanes is not None:
-            self._lanes.close()
+        if self._thinker is not None:
+            self._thinker.close()
 
     @property
     def rows(self) -> int:
         """States evaluated so far."""
-        return self._earlier_rows + (0 if self._lanes is None else self._lanes.rows)
+        return self._earlier_rows + (0 if self._thinker is None else self._thinker.rows)
 
     @property
     def fill(self) -> float:
         """How many of the games under way have a position in a batch, on average, as a share."""
-        return 0.0 if self._lanes is None else self._lanes.fill / max(1, len(self._playing))
+        return 0.0 if self._thinker is None else self._thinker.fill / max(1, len(self._playing))
 
     def play(self, numbers: Iterator[int]) -> Iterator[list[GameRecord]]:
         """Play games of these numbers, without end if they have none; yield those that ended after every batch."""
-        if self._lanes is None:
-            self._begin(numbers)
+        if self._thinker is None:
+            yield from self._begin(numbers)
         under_way = set(range(len(self._playing)))
         while under_way:
             ended: list[GameRecord] = []
-            lanes = self._lanes
-            assert lanes is not None
-            for lane in lanes.go_on():
+            thinks = self._thinker
+            assert thinks is not None
+            for lane in thinks.go_on():
                 if lane not in under_way:
                     continue
-                record = self._move(lane, lanes.roots[lane])
+                playing = self._playing[lane]
+                actions, dice = self._move(playing, thinks.found(lane))
+                record = self._ended(playing)
                 if record is None:
-                    self._go_on(lane, lanes.roots[lane])
+                    thinks.played(lane, actions, dice)
                     continue
                 ended.append(record)
                 following = next(numbers, None)
+                while following is not None and following < self.settings.random_games:
+                    ended.append(self._at_random(following))
+                    following = next(numbers, None)
                 if following is None:
                     under_way.remove(lane)
                 else:
                     self._playing[lane] = self._start(following)
-                    self._go_on(lane, self._root(self._playing[lane]))
+                    thinks.put(lane, self._playing[lane])
             yield ended
 
-    def _begin(self, numbers: Iterator[int]) -> None:
-        self._playing = [self._start(number) for number in itertools.islice(numbers, self.settings.abreast)]
-        self._search_abreast()
-
-    def _search_abreast(self) -> None:
-        """Give every game under way a lane, and a root where it stands."""
-        roots = [self._root(playing) for playing in self._playing]
-        self._lanes = Lanes(self.searcher, roots, [self._goal(root) for root in roots])
-
-    def _root(self, playing: Playing) -> Root:
-        return self.searcher.root(playing.state, stream=playing.id)
-
-    def _go_on(self, lane: int, root: Root) -> None:
-        assert self._lanes is not None
-        self._lanes.put(lane, root, self._goal(root))
-
-    def _goal(self, root: Root) -> int:
-        """Return up to how many visits a root is searched; the cap decides whether in full."""
-        if self.search.cap is None:
-            return 100
-        return root.use_cap(self.search.cap)
+    def _begin(self, numbers: Iterator[int]) -> Iterator[list[GameRecord]]:
+        """Yield the games that are played at random, and begin as many others as are played at once."""
+        self._playing = []
+        for number in numbers:
+            if number < self.settings.random_games:
+                yield [self._at_random(number)]
+                continue
+            self._playing.append(self._start(number))
+            if len(self._playing) == self.settings.abreast:
+                break
+        if self._playing:
+            self._thinker = thinker(self.game, self.config, self._evaluator, self._playing)
 
     # One game
 
@@ -216,38 +196,43 @@ class Worker:
             playing.opened += 1
         return playing
 
-    def _move(self, lane: int, root: Root) -> GameRecord | None:
-        """Choose and play a move by what a root found; return the game if it is over."""
-        playing, result = self._playing[lane], root.result
-        actions = self._chosen(playing, result)
-        seats, full = seats_of(playing.state), result.full
-        policy = result.target if full else None
+    def _at_random(self, number: int) -> GameRecord:
+        """Play a whole game at random."""
+        draws = Random(seed_for(self.config.seed, Purpose.OPENING, number))
+        playing = self._opened(number, self.settings.longest, draws)
+        return playing.record(finished=playing.state.over)
+
+    def _move(self, playing: Playing, found: Found) -> tuple[list[int], tuple[int, ...]]:
+        """Choose and play a move by what was found; return it, and the dice that followed."""
+        actions, seats = self._chosen(playing, found), seats_of(playing.state)
         dice = playing.play(
             actions,
-            policy=() if policy is None else tuple(_shares(policy[seat]) for seat in seats),
-            value=tuple(result.value.tolist()),
-            visits=int(root.native.root_visits),
-            full=full,
-            proven=result.proven,
+            policy=tuple(_shares(found.target[seat]) for seat in seats) if found.full else (),
+            value=tuple(found.value.tolist()),
+            visits=found.visits,
+            full=found.full,
+            proven=found.proven,
             model=self.version,
         )
         self.decisions += 1
+        return actions, dice
+
+    def _ended(self, playing: Playing) -> GameRecord | None:
+        """Return a game that is over or long enough."""
         if playing.state.over:
             return playing.record(finished=True)
         if len(playing.decisions) >= self.settings.longest:
             return playing.record(finished=False)
-        for action in (actions if len(actions) > 1 else actions[0], *dice):
-            root.advance(action, keep=self.settings.keep)
         return None
 
-    def _chosen(self, playing: Playing, result: Result) -> list[int]:
+    def _chosen(self, playing: Playing, found: Found) -> list[int]:
         """Draw a move for everybody who acts: where several do, from their mixed strategies as they are."""
         seats = seats_of(playing.state)
         heat = temperature(len(playing.decisions), self.settings) if len(seats) == 1 else 1.0
         chosen = []
         for seat in seats:
             draws = Random(key_of((self.config.seed, playing.id, playing.steps, seat, Purpose.CHOICE)))
-            chances = result.policy[seat].tolist()
+            chances = found.policy[seat].tolist()
             chosen.append(chances.index(max(chances)) if heat == 0.0 else sampled(chances, heat, draws))
         return chosen
 

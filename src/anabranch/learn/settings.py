@@ -15,6 +15,7 @@ from anabranch.errors import UnknownNameError, UsageError
 from anabranch.search.settings.config import ForcedPlayouts, PlayoutCap, RootNoise, SearchConfig
 
 Evaluates: TypeAlias = Literal["torch", "onnx", "int8"]
+Method: TypeAlias = Literal["alphazero", "muzero"]
 Gate: TypeAlias = Literal["always", "test"]
 Keeps: TypeAlias = Literal["graph", "evaluations", "nothing"]
 
@@ -56,13 +57,16 @@ class Part:
 class Net(Part):
     """Which network learns; sizes that an architecture does not have are not read."""
 
-    architecture: Annotated[Literal["mlp", "tower"], "a name of ab.nets"] = "tower"
-    channels: Annotated[int, "tower: channels of a block", Within(1, 2048)] = 32
-    blocks: Annotated[int, "tower: residual blocks", Within(1, 128)] = 5
-    head: Annotated[int, "tower: channels of the heads", Within(1, 256)] = 8
-    hidden: Annotated[int, "tower: numbers in the value's hidden layer", Within(1, 4096)] = 64
-    width: Annotated[int, "mlp: numbers in a hidden layer", Within(1, 16384)] = 128
-    layers: Annotated[int, "mlp: hidden layers", Within(1, 64)] = 2
+    architecture: Annotated[
+        Literal["mlp", "tower", "world_mlp", "world_tower"], "a name of ab.nets; those of muzero begin with world"
+    ] = "tower"
+    channels: Annotated[int, "towers: channels of a block", Within(1, 2048)] = 32
+    blocks: Annotated[int, "towers: residual blocks", Within(1, 128)] = 5
+    head: Annotated[int, "towers: channels of the heads", Within(1, 256)] = 8
+    hidden: Annotated[int, "towers: numbers in the value's hidden layer", Within(1, 4096)] = 64
+    width: Annotated[int, "mlp, world_mlp: numbers in a hidden layer", Within(1, 16384)] = 128
+    layers: Annotated[int, "mlp, world_mlp: hidden layers", Within(1, 64)] = 2
+    latent: Annotated[int, "world_mlp: numbers of a latent", Within(1, 16384)] = 64
     bins: Annotated[
         int, "categories of a value; 1: a value is one number, learnt by squared error", Within(1, 1024)
     ] = 1
@@ -80,6 +84,9 @@ class SelfPlay(Part):
     openings: Annotated[float, "share of games that begin with random moves", Within(0, 1)] = 0.3
     opening_plies: Annotated[int, "the most random moves of such a game", Within(0, 1000)] = 4
     longest: Annotated[int, "decisions after which a game is cut off; its last value stands in", Within(1)] = 2000
+    random_games: Annotated[
+        int, "how many games, the first ones, are played at random: muzero learns the rules from them", Within(0)
+    ] = 0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,6 +108,12 @@ class Replay(Part):
     symmetries: Annotated[bool, "show every sample under a random symmetry of the game"] = True
     least: Annotated[int, "positions before anything is learnt", Within(1)] = 2_000
     shard: Annotated[int, "games that are written together; until then a crash loses them", Within(1, 65536)] = 64
+    endings: Annotated[
+        float, "muzero: share of samples that begin at one of the last three decisions of a game", Within(0, 1)
+    ] = 0.0
+    held_out: Annotated[
+        int, "muzero: every so-manieth game is not learnt from: what the model imagines is compared with it", Within(2)
+    ] = 20
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -128,6 +141,20 @@ class Learner(Part):
     explosion: Annotated[
         float, "a loss so many times its running mean means that weights are lost: the last good ones return", Within(1)
     ] = 20.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Unroll(Part):
+    """What muzero learns of steps it imagines; losses of K steps count 1/K each, beside those of what it sees."""
+
+    steps: Annotated[int, "K", Within(1, 100)] = 5
+    reward: Annotated[float, "weight of the rewards' loss", Within(0)] = 1.0
+    end: Annotated[float, "weight of the loss of whether a step ends the game", Within(0)] = 1.0
+    legal: Annotated[float, "weight of the loss of which actions are legal", Within(0)] = 1.0
+    mover: Annotated[float, "weight of the loss of who moves next", Within(0)] = 1.0
+    consistency: Annotated[
+        float, "weight of 2 − 2·cos between imagined and encoded latents; 0: they are not compared", Within(0)
+    ] = 0.0
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -160,6 +187,9 @@ class Rating(Part):
 class TrainConfig(Part):
     """One training run."""
 
+    method: Annotated[
+        Method, "alphazero knows the rules and searches with them; muzero learns them too, and plans in what it learnt"
+    ] = "alphazero"
     search: Annotated[SearchConfig, "the search that plays: PUCT by default, its cap, noise and forced playouts"] = (
         field(
             default_factory=lambda: SearchConfig(
@@ -176,6 +206,7 @@ class TrainConfig(Part):
     replay: Annotated[Replay, "which positions are learnt from"] = field(default_factory=Replay)
     targets: Annotated[Targets, "what is learnt"] = field(default_factory=Targets)
     learner: Annotated[Learner, "how it is learnt"] = field(default_factory=Learner)
+    unroll: Annotated[Unroll, "what muzero learns of steps it imagines"] = field(default_factory=Unroll)
     export: Annotated[Export, "when self-play gets new weights"] = field(default_factory=Export)
     rating: Annotated[Rating, "how strength is measured"] = field(default_factory=Rating)
     workers: Annotated[
@@ -186,3 +217,12 @@ class TrainConfig(Part):
     minutes: Annotated[float, "after which a run ends, of its own time, resumed or not", Within(0)] = 10.0
     most_steps: Annotated[int | None, "steps of the learner after which a run ends, time or no time", Within(1)] = None
     seed: Annotated[int, "decides every random draw", Within(0, 2**52)] = 0
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        learns_rules = self.net.architecture.startswith("world")
+        if learns_rules != (self.method == "muzero"):
+            wanted = "world_mlp or world_tower" if self.method == "muzero" else "mlp or tower"
+            raise UsageError(f"{self.method} needs net.architecture {wanted}, found {self.net.architecture}")
+        if self.method == "muzero" and self.export.evaluator != "torch":
+            raise UsageError(f'muzero needs export.evaluator = "torch", found "{self.export.evaluator}"')

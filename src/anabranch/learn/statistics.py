@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -54,6 +55,20 @@ class Statistics:
                 )
             )
         return columns, rows
+
+
+def imagined(course: Sequence[dict[str, Any]]) -> tuple[tuple[str, ...], list[tuple[str | int, ...]]] | None:
+    """Return how far a learned model was off at every checkpoint, as a table: after one imagined step, and after K."""
+    told = [(row["seconds"], row["model"]) for row in course if row.get("model")]
+    if not told:
+        return None
+    names = list(told[0][1])
+    columns = ("minutes", *(f"{name} {step}" for name in names for step in (1, len(told[0][1][name]))))
+    rows: list[tuple[str | int, ...]] = []
+    for seconds, errors in told:
+        ends = [errors[name][at] for name in names for at in (0, -1)]
+        rows.append((f"{seconds / 60:.1f}", *("" if error is None else f"{error:.4f}" for error in ends)))
+    return columns, rows
 
 
 def statistics(run: RunFolder) -> Statistics:

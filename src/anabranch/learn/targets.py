@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from anabranch.game.game import Game
+from anabranch.game.state import State
 from anabranch.learn.records import GameRecord, seats_of
 from anabranch.learn.settings import Targets
 
@@ -68,22 +71,30 @@ class Rows:
         return len(self.seats)
 
 
+@dataclass(frozen=True)
+class Steps(Rows):
+    """All decisions of a game, one after the other, for who imagines what follows them."""
+
+    actions: npt.NDArray[np.int64]
+    rewards: npt.NDArray[np.float32]  # of the step, in seat order
+    left: npt.NDArray[np.int64]  # decisions until the game is over, this one counted
+    searched: npt.NDArray[np.bool_]  # whether there is a policy to learn
+    valued: npt.NDArray[np.bool_]  # whether there is a value to learn
+    finished: npt.NDArray[np.bool_]  # whether the game was played to its end
+
+
 def rows_of(record: GameRecord, game: Game, settings: Targets) -> Rows | None:
-    """Return the rows of a game, which is played again; None if it has none."""
+    """Return the rows of a game that were searched in full; the game is played again; None if it has none."""
     if not record.recorded:
         return None
-    rewards = np.array([decision.rewards for decision in record.decisions], np.float64)
-    roots = np.array([decision.value for decision in record.decisions], np.float64)
-    values = value_targets(rewards, roots, settings, discount=float(game.discount), finished=record.finished)
+    values = _values(record, game, settings)
     seen, legal, policies, targets, seats = [], [], [], [], []
     for t, state in enumerate(record.states(game)):
         decision = record.decisions[t]
         if not decision.full:
             continue
         for seat, policy in zip(seats_of(state), decision.policy, strict=True):
-            mask, shares = np.zeros(game.actions, np.bool_), np.zeros(game.actions, np.float32)
-            mask[state.legal(seat)] = True
-            shares[list(policy)] = list(policy.values())
+            mask, shares = _over_actions(state, seat, policy)
             seen.append(state.observe(seat))
             legal.append(mask)
             policies.append(shares)
@@ -96,3 +107,88 @@ def rows_of(record: GameRecord, game: Game, settings: Targets) -> Rows | None:
         np.stack(targets).astype(np.float32),
         np.array(seats, np.int64),
     )
+
+
+def steps_of(record: GameRecord, game: Game, settings: Targets) -> Steps | None:
+    """Return all decisions of a game, which is played again; None if it has none.
+
+    Values are learnt where a search was made. A game without any search was played at random to its end: there its
+    result is the value. Random moves before a search say nothing about the value, since whoever searches plays better.
+    """
+    decisions = record.decisions
+    if not decisions:
+        return None
+    searched = np.array([decision.visits > 0 for decision in decisions])
+    if searched.any():
+        values, valued = _values(record, game, settings), searched
+    else:
+        values = _values(record, game, Targets(mix=1.0))
+        valued = np.full(len(decisions), record.finished)
+    seen, legal, policies, seats = [], [], [], []
+    for decision, state in zip(decisions, record.states(game), strict=True):
+        (seat,) = seats_of(state)
+        mask, shares = _over_actions(state, seat, decision.policy[0] if decision.full else {})
+        seen.append(state.observe(seat))
+        legal.append(mask)
+        policies.append(shares)
+        seats.append(seat)
+    return Steps(
+        np.stack(seen),
+        np.stack(legal),
+        np.stack(policies),
+        values.astype(np.float32),
+        np.array(seats, np.int64),
+        np.array([decision.actions[0] for decision in decisions], np.int64),
+        np.array([decision.rewards for decision in decisions], np.float32),
+        np.arange(len(decisions), 0, -1),
+        np.array([decision.full for decision in decisions]),
+        valued,
+        np.full(len(decisions), record.finished),
+    )
+
+
+def _values(record: GameRecord, game: Game, settings: Targets) -> Floats:
+    rewards = np.array([decision.rewards for decision in record.decisions], np.float64)
+    roots = np.array([decision.value for decision in record.decisions], np.float64)
+    return value_targets(rewards, roots, settings, discount=float(game.discount), finished=record.finished)
+
+
+def _over_actions(
+    state: State, seat: int, policy: Mapping[int, float]
+) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.float32]]:
+    """Return what is legal and what a policy says, over all action ids."""
+    actions = state.game.actions
+    mask, shares = np.zeros(actions, np.bool_), np.zeros(actions, np.float32)
+    mask[state.legal(seat)] = True
+    shares[list(policy)] = list(policy.values())
+    return mask, shares
+
+
+def unrolled(
+    columns: Mapping[str, npt.NDArray[Any]], places: npt.NDArray[np.int64], steps: int, fill: npt.NDArray[np.int64]
+) -> dict[str, npt.NDArray[Any]]:
+    """Return what is learnt from K imagined steps after each place, by seat; places of a game follow one another.
+
+    Row k of `[N, K + 1, …]` is the decision k steps ahead (`at` says where it is), and step k of `[N, K, …]` leads from
+    it to the next. Past the end every step ends the game again and pays nothing, values are 0 and there is no policy;
+    actions there are those of `fill`. What follows where a game was cut off is not `known`.
+    """
+    ahead = np.arange(steps + 1)[None, :]
+    left, finished = columns["left"][places][:, None], columns["finished"][places][:, None]
+    inside = ahead < left
+    at = places[:, None] + np.minimum(ahead, left - 1)
+    now, before = inside[:, :-1], at[:, :-1]
+    return {
+        "at": at,
+        "legal": columns["legal"][at],
+        "policy": np.where(inside[..., None], columns["policy"][at], 0.0).astype(np.float32),
+        "values": np.where(inside[..., None], columns["values"][at], 0.0).astype(np.float32),
+        "seats": columns["seats"][at],
+        "actions": np.where(now, columns["actions"][before], fill),
+        "rewards": np.where(now[..., None], columns["rewards"][before], 0.0).astype(np.float32),
+        "ends": (ahead[:, 1:] >= left) & finished,
+        "inside": inside,
+        "searched": columns["searched"][at] & inside,
+        "valued": np.where(inside, columns["valued"][at], finished),
+        "known": now | finished,
+    }

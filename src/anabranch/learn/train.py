@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from anabranch import games
 from anabranch.errors import MissingExtraError, UsageError
 from anabranch.game.game import Game
-from anabranch.learn.presets import preset
+from anabranch.learn.presets import preset, takes_turns
 from anabranch.learn.run_folder import RunFolder
 from anabranch.learn.settings import TrainConfig
 from anabranch.search.settings.mapping import to_mapping
@@ -28,6 +28,7 @@ class Trained:
     """What a process of a run has done."""
 
     folder: Path
+    method: str
     whole: bool  # or stopped before the time was up
     games: int
     positions: int
@@ -77,6 +78,11 @@ def train(
     wanted = preset(game) if config is None else config
     now = {name: value for name, value in (("minutes", minutes), ("workers", workers)) if value is not None}
     wanted = dataclasses.replace(wanted, **now)  # type: ignore[arg-type]  # refuses what cannot be before a folder is made
+    if wanted.method == "muzero" and not takes_turns(game):
+        raise UsageError(
+            f"{game.name}: players choose at once, and muzero's model knows one who moves at a time; "
+            f'method = "alphazero" learns such games'
+        )
     with opened(folder, said, wanted, given=config is not None, say=say) as run, Stopping() as stop:
         threads = torch.get_num_threads()
         torch.set_num_threads(1)
@@ -93,6 +99,7 @@ def train(
             torch.set_num_threads(threads)
         return Trained(
             folder,
+            settings.method,
             whole,
             len(run.ids),
             training.replay.total,

@@ -109,18 +109,22 @@ class Planner(Searcher):
         seconds: float | None = None,
         legal: Any = None,
         mover: Any = None,
+        streams: Sequence[int] | None = None,
     ) -> Plan:
         """Make a plan for every observation: so many simulations, or until a root has so many visits, or for a time.
 
         `legal`, `[B, actions]`, says what is legal at the roots, `mover`, `[B]`, who moves there; else `initial` does.
+        `streams` number the random draws of every root; without them roots are counted over all plans.
         """
         told = self.model.initial(observations)
-        plan = Plan(self, *self._planted(told, legal, mover))
+        plan = Plan(self, *self._planted(told, legal, mover, streams))
         plan.run(simulations=simulations, visits=visits, seconds=seconds)
         return plan
 
-    def _planted(self, told: Any, legal: Any, mover: Any) -> tuple[Any, Any, Any, int]:
-        """Make the roots of what `initial` said: (the engine's plan, the game, what steps through it, first stream)."""
+    def _planted(
+        self, told: Any, legal: Any, mover: Any, given: Sequence[int] | None
+    ) -> tuple[Any, Any, Any, Sequence[int]]:
+        """Make the roots of what `initial` said: (the engine's plan, the game, what steps through it, streams)."""
         shape, name = self.shape, self.shape.name
         latent, logits, value, *more = checked_tuple(name, "initial", told, 3, 5)
         said_legal, said_mover = (*more, None, None)[:2]
@@ -152,15 +156,17 @@ class Planner(Searcher):
             if bad.any():
                 raise ModelError(f"{name}: initial gave logits that are not finite: root {_first(bad)}")
         game, model, config = self.kind(mask is not None)
-        first, self._streams = self._streams, self._streams + rows
-        streams = range(first, first + rows)
+        streams: Sequence[int] = range(self._streams, self._streams + rows) if given is None else given
+        if len(streams) != rows:
+            raise UsageError(f"{len(streams)} streams were given for {rows} observations")
+        self._streams += rows if given is None else 0
         held = self.model.packed(latent, rows) if self.compiled else None
         native = _native.Plan(model, config, list(streams), preferred, values, movers, mask, held, self.threads)
         if self.compiled:
             steps: Any = CompiledSteps(native, self.model, self.shape, self.threads)
         else:
             steps = Steps(native, self.model, shape, Latents(latent), mask is not None)
-        return native, game, steps, first
+        return native, game, steps, streams
 
     def run(self, roots: Any, **budget: Any) -> list[Result]:
         """Refuse: a plan runs its own roots."""
@@ -172,9 +178,9 @@ class Planner(Searcher):
 class Plan:
     """What was planned for a batch of observations. Arrays have a row per root; `plan[i]` is a root's `Result`."""
 
-    def __init__(self, planner: Planner, native: Any, game: ModelGame, steps: Any, first_stream: int) -> None:
+    def __init__(self, planner: Planner, native: Any, game: ModelGame, steps: Any, streams: Sequence[int]) -> None:
         self.planner, self.steps = planner, steps
-        self._native, self._game, self._first_stream = native, game, first_stream
+        self._native, self._game, self._streams = native, game, streams
         self._tables: tuple[Any, Any, Any, Any] | None = None
         self._running = threading.Lock()
         self.simulations: npt.NDArray[np.int64] = np.zeros(len(native), np.int64)  # of the last run
@@ -189,7 +195,7 @@ class Plan:
     def roots(self) -> list[PlannedRoot]:
         """The roots, each with its graph."""
         return [
-            PlannedRoot(self.planner, search, State(self._game, search.state(0)), self._first_stream + at)
+            PlannedRoot(self.planner, search, State(self._game, search.state(0)), self._streams[at])
             for at, search in enumerate(self._searches)
         ]
 

@@ -19,6 +19,7 @@ from anabranch.play.agent import Agent, name_of
 from anabranch.play.human_agent import HumanAgent
 from anabranch.play.open_spiel import OpenSpielAgent
 from anabranch.play.oracle_agent import OracleAgent
+from anabranch.play.plan_agent import PlanAgent
 from anabranch.play.random_agent import RandomAgent
 from anabranch.play.scripted_agent import ScriptedAgent
 from anabranch.play.search_agent import SearchAgent
@@ -29,6 +30,7 @@ _TOLD: dict[type, tuple[str, ...]] = {
         *("budget", "evaluator", "rule", "temperature", "simultaneous_temperature", "keep", "threads", "config"),
         "_searcher",
     ),
+    PlanAgent: ("model", "simulations", "temperature", "config", "_planner"),
     HumanAgent: ("hint", "reading", "writing", "can_undo", "waiting"),
     ScriptedAgent: ("label",),
     OpenSpielAgent: ("_name", "_twins"),
@@ -46,6 +48,8 @@ def agent_identity(agent: Any) -> Identity:
         return Identity(f"{origin(agent)}:identity={said}")
     if isinstance(agent, SearchAgent) and kind is SearchAgent:
         return Identity(agent.name, identity(agent.evaluator).doubt if UNKNOWN in agent.name else "")
+    if isinstance(agent, PlanAgent) and kind is PlanAgent:
+        return Identity(agent.name, agent.which.doubt)
     if kind in (RandomAgent, HumanAgent, OracleAgent):
         return Identity(name_of(agent))
     if isinstance(agent, ScriptedAgent) and kind is ScriptedAgent:

@@ -25,6 +25,7 @@ _KINDS: dict[str, str | Maker] = {
     "human": "names:make_human",
     "open_spiel": "open_spiel:make_open_spiel",
     "oracle": "oracle_agent:make_oracle",
+    "plan": "plan_agent:make_plan",
     "random": "names:make_random",
     "search": "search_names:make_search",
 }

@@ -34,11 +34,11 @@ def make_search(text: str) -> SearchAgent:
     width=16, noise.weight=0.3, selector=Ucb1, selector.first_play=parent, simultaneous=RegretMatching, seed=3.
     """
     pairs = list(filter(None, text.split(",")))
-    names = {name for setting in known_settings() for name in _beginnings(setting.key)}
-    options = read_options(text, [*AGENT, *OTHERS, *sorted(names)], "search")
+    names = setting_names()
+    options = read_options(text, [*AGENT, *OTHERS, *names], "search")
     settings = [pair for pair in pairs if pair.partition("=")[0] in names]
     given = {name: options[name] for name in AGENT if name in options}
-    evaluator = load(_with_commas(str(options["evaluator"]))) if "evaluator" in options else None
+    evaluator = load(with_commas(str(options["evaluator"]))) if "evaluator" in options else None
     config = _config(settings, options.get("c"))
     return SearchAgent(**given, evaluator=evaluator, config=config, rule=_rule(options))
 
@@ -54,11 +54,11 @@ def search_name(agent: SearchAgent) -> str:
     for name, usual in (("temperature", 0.0), ("simultaneous_temperature", None)):
         if getattr(agent, name) != usual:
             told.append(f"{name}={getattr(agent, name)}")
-    told += _differences(agent.config, SearchConfig(), "")
+    told += differences(agent.config, SearchConfig())
     return "search:" + ",".join(told)
 
 
-def _with_commas(text: str) -> str:
+def with_commas(text: str) -> str:
     """Return an evaluator's name as `evaluate.load` reads it: inside an agent's, plus signs stand for commas."""
     head, separator, options = text.rpartition(":")
     return head + separator + re.sub(r"\+(?=\w+=)", ",", options)
@@ -97,13 +97,19 @@ def _config(settings: list[str], weight: Any) -> SearchConfig:
     return from_pairs([*settings, f"{name}={weight}"], flag="search:")
 
 
+def setting_names() -> list[str]:
+    """Return the dotted names of all settings of a search, and of its parts."""
+    return sorted({name for setting in known_settings() for name in _beginnings(setting.key)})
+
+
 def _beginnings(key: str) -> list[str]:
     """Return a dotted key and the parts it belongs to, which are set by a kind: selector.c_init, selector."""
     words = key.split(".")
     return [".".join(words[:end]) for end in range(1, len(words) + 1)]
 
 
-def _differences(config: Any, default: Any, prefix: str) -> list[str]:
+def differences(config: Any, default: Any, prefix: str = "") -> list[str]:
+    """Return the settings that differ from default ones, by their dotted names."""
     told = []
     for field in fields(config):
         value, usual = getattr(config, field.name), getattr(default, field.name)
@@ -116,5 +122,5 @@ def _differences(config: Any, default: Any, prefix: str) -> list[str]:
         if type(value) is not type(usual):
             told.append(f"{prefix}{field.name}={type(value).__name__}")
             usual = type(value)()
-        told += _differences(value, usual, f"{prefix}{field.name}.")
+        told += differences(value, usual, f"{prefix}{field.name}.")
     return told

@@ -1,0 +1,215 @@
+"""Who thinks about the positions of self-play: a search by the rules, or plans in a model that learnt them.
+
+Both have lanes, one for each game under way: `put` a game into one, `go_on` until some have been thought about, look at
+what was `found`, and tell it what was played.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from anabranch.evaluate.native import Rollout
+from anabranch.game.game import Game
+from anabranch.game.random import key_of
+from anabranch.learn.settings import TrainConfig
+from anabranch.models.learned import model_of, observed
+from anabranch.models.planner import Planner
+from anabranch.search.engine.lanes import Lanes
+from anabranch.search.engine.root import Root
+from anabranch.search.engine.searcher import Searcher
+from anabranch.search.maths.draws import Draws, Purpose
+from anabranch.search.maths.policies import capped
+from anabranch.search.results.result import used
+from anabranch.search.settings.config import PlayoutCap, SearchConfig
+
+if TYPE_CHECKING:
+    from anabranch.learn.selfplay import Playing
+
+USUAL = 100  # simulations where settings have no cap
+Floats = npt.NDArray[np.float64]
+
+
+def taught(config: TrainConfig) -> SearchConfig:
+    """Return the settings of searches by rollouts, which a run begins with: more simulations, no noise on priors."""
+    cap = PlayoutCap(full=config.teacher.full, fast=config.teacher.fast, chance=config.teacher.chance)
+    return replace(config.search, selector=SearchConfig().selector, cap=cap, noise=None, forced=None)
+
+
+@dataclass(frozen=True)
+class Found:
+    """What was found about a position; policies are `[P, A]`."""
+
+    policy: Floats  # to play by
+    target: Floats  # to learn from
+    value: Floats  # per seat
+    visits: int
+    full: bool
+    proven: bool = False
+
+
+class Thinker(Protocol):
+    """Thinks about many games at once."""
+
+    @property
+    def rows(self) -> int: ...  # states evaluated so far
+    @property
+    def fill(self) -> float: ...  # how many of them a batch has
+    def put(self, lane: int, playing: Playing) -> None: ...  # a game that begins
+    def go_on(self) -> list[int]: ...
+    def found(self, lane: int) -> Found: ...
+    def played(self, lane: int, actions: Sequence[int], dice: Sequence[int]) -> None: ...  # and think again
+    def use(self, evaluator: Any) -> None: ...
+    def close(self) -> None: ...
+
+
+class Searching:
+    """Searches by the rules, in the lanes of one searcher: who arrives does not wait for the others."""
+
+    def __init__(self, game: Game, config: TrainConfig, evaluator: Any, playing: Sequence[Playing]) -> None:
+        self.config = config
+        self.search = taught(config) if isinstance(evaluator, Rollout) else config.search
+        self.searcher = Searcher(game, evaluator, self.search, threads=1)
+        roots = [self._root(each) for each in playing]
+        self._lanes = Lanes(self.searcher, roots, [self._goal(root) for root in roots])
+
+    @property
+    def rows(self) -> int:
+        """States evaluated so far."""
+        return self._lanes.rows
+
+    @property
+    def fill(self) -> float:
+        """How many states a batch has on average."""
+        return self._lanes.fill
+
+    def put(self, lane: int, playing: Playing) -> None:
+        """Think about a game from its beginning on."""
+        root = self._root(playing)
+        self._lanes.put(lane, root, self._goal(root))
+
+    def go_on(self) -> list[int]:
+        """Evaluate one batch and return the lanes that have arrived."""
+        return self._lanes.go_on()
+
+    def found(self, lane: int) -> Found:
+        """Return what the search of a lane found."""
+        root = self._lanes.roots[lane]
+        result = root.result
+        target = result.target if result.full else result.policy
+        return Found(result.policy, target, result.value, int(root.native.root_visits), result.full, result.proven)
+
+    def played(self, lane: int, actions: Sequence[int], dice: Sequence[int]) -> None:
+        """Move on with the root of a lane."""
+        root = self._lanes.roots[lane]
+        for action in (tuple(actions) if len(actions) > 1 else actions[0], *dice):
+            root.advance(action, keep=self.config.self_play.keep)
+        self._lanes.put(lane, root, self._goal(root))
+
+    def use(self, evaluator: Any) -> None:
+        """Go on with other weights: graphs stay."""
+        self.searcher.use(evaluator)
+
+    def close(self) -> None:
+        """Let go of all roots."""
+        self._lanes.close()
+
+    def _root(self, playing: Playing) -> Root:
+        return self.searcher.root(playing.state, stream=playing.id)
+
+    def _goal(self, root: Root) -> int:
+        """Return up to how many visits a root is searched; the cap decides whether in full."""
+        cap = self.search.cap
+        return USUAL if cap is None else root.use_cap(cap)
+
+
+class Planning:
+    """Plans in a model from what is seen: legal choices are true at the root and imagined below it.
+
+    All games think at once. A plan is for one position, so nothing is kept when a game moves on.
+    """
+
+    def __init__(self, game: Game, config: TrainConfig, evaluator: Any, playing: Sequence[Playing]) -> None:
+        self.game, self.config = game, config
+        self.rows = 0
+        self._batches = 0
+        self._playing = list(playing)
+        self._first = [each.steps for each in playing]
+        self._waiting = set(range(len(playing)))
+        self._found: dict[int, Found] = {}
+        self.use(evaluator)
+
+    @property
+    def fill(self) -> float:
+        """How many transitions a batch has on average."""
+        return self.rows / max(1, self._batches)
+
+    def use(self, evaluator: Any) -> None:
+        """Go on with other weights."""
+        self.model = model_of(evaluator, self.game)
+        self._planners = {
+            full: Planner(self.model, replace(used(self.config.search, full), cap=None)) for full in (True, False)
+        }
+
+    def put(self, lane: int, playing: Playing) -> None:
+        """Think about a game from its beginning on."""
+        self._playing[lane], self._first[lane] = playing, playing.steps
+        self._waiting.add(lane)
+
+    def played(self, lane: int, actions: Sequence[int], dice: Sequence[int]) -> None:
+        """Think about the next position of a game."""
+        del actions, dice
+        self._waiting.add(lane)
+
+    def go_on(self) -> list[int]:
+        """Make a plan for every game that waits for one, and return their lanes."""
+        lanes = sorted(self._waiting)
+        budgets = {lane: self._budget(lane) for lane in lanes}
+        for full, planner in self._planners.items():
+            chosen = [lane for lane in lanes if budgets[lane][1] == full]
+            if chosen:
+                self._plan(planner, chosen, [budgets[lane][0] for lane in chosen], full)
+        self._waiting.clear()
+        return lanes
+
+    def _budget(self, lane: int) -> tuple[int, bool]:
+        """Return how many simulations a position gets and whether it is one to learn from, as a root's cap says."""
+        cap, playing = self.config.search.cap, self._playing[lane]
+        if cap is None:
+            return USUAL, True
+        draws = Draws(self.config.search.seed, playing.id, playing.steps - self._first[lane])
+        return capped(cap, draws.key(Purpose.CAP, 0, 0, 0))
+
+    def _plan(self, planner: Planner, lanes: list[int], budgets: list[int], full: bool) -> None:
+        states = [self._playing[lane].state for lane in lanes]
+        seen, legal = observed(self.game, states)
+        seeds = (self.config.search.seed, self.config.seed)
+        streams = [key_of((*seeds, self._playing[lane].id, self._playing[lane].steps)) for lane in lanes]
+        plan = planner.plan(seen, simulations=budgets, legal=legal, mover=seen.movers, streams=streams)
+        self.rows += int(plan.simulations.sum()) + len(lanes)
+        self._batches += max(budgets) + 1
+        visits = plan.visits.sum(axis=1)
+        for row, lane in enumerate(lanes):
+            policy = np.zeros((self.game.players, self.game.actions))
+            policy[seen.movers[row]] = plan.policy[row]
+            target = policy if planner.config.forced is None else plan[row].target
+            self._found[lane] = Found(policy, target, plan.value[row], int(visits[row]), full)
+
+    def found(self, lane: int) -> Found:
+        """Return what the plan of a lane found."""
+        return self._found.pop(lane)
+
+    def close(self) -> None:
+        """Forget all."""
+        self._waiting.clear()
+
+
+def thinker(game: Game, config: TrainConfig, evaluator: Any, playing: Sequence[Playing]) -> Thinker:
+    """Return who thinks by a method; a teacher, whose evaluator are rollouts, searches by the rules."""
+    if config.method == "muzero" and not isinstance(evaluator, Rollout):
+        return Planning(game, config, evaluator, playing)
+    return Searching(game, config, evaluator, playing)

@@ -14,6 +14,7 @@ import pytest
 
 import anabranch as ab
 from anabranch.cli import BAD_DATA, GAME, GOOD, USAGE, main
+from anabranch.evaluate.load import load
 from anabranch.game.moves import play_moves
 
 SETTINGS = """
@@ -129,7 +130,8 @@ def test_pictures_are_drawn_and_searches_kept(capsys, tmp_path):
         assert f"wrote {path}" in said
         assert ElementTree.parse(path).getroot().tag.endswith("svg")
     found = analyze(capsys, *words[1:], "--load", kept)
-    assert visits(found) == ab.search(ab.games.load("tic_tac_toe").start(), simulations=400).visits[0].tolist()
+    game = ab.games.load("tic_tac_toe")
+    assert visits(found) == ab.search(game.start(), simulations=400, evaluator=load("best")).visits[0].tolist()
     assert found["simulations"] == 200
     assert main([*words, "--load", kept, "--moves", "a1"]) == USAGE
     assert "another position" in capsys.readouterr().err

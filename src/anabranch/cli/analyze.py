@@ -19,7 +19,9 @@ from anabranch.cli.search_flags import SearchFlags
 from anabranch.cli.show import print_json
 from anabranch.draw.png import check_png
 from anabranch.errors import DataError, IllegalActionError, UsageError
+from anabranch.evaluate.identity import identity
 from anabranch.files import check_target
+from anabranch.game.game import Game
 from anabranch.game.moves import move_name, play_moves
 from anabranch.search.engine.analysis import Analysis
 from anabranch.search.results.result import Result
@@ -80,7 +82,7 @@ class Command(SearchFlags, GameFlags):
         if not self.game:
             raise UsageError("which game? Name one, e.g. anabranch analyze connect_four; anabranch games lists them")
         self._check_files()
-        analysis = self._analysis()
+        analysis, by = self._analysis()
         if self.save is not None:
             analysis.check_savable()
         interrupted = False
@@ -93,9 +95,9 @@ class Command(SearchFlags, GameFlags):
             wrote = self._keep(analysis)  # before printing: whoever reads the output may leave early, e.g. `head`
         except Exception:
             with suppress(BrokenPipeError):
-                self._show(analysis.result, interrupted)
+                self._show(analysis.result, by, interrupted)
             raise
-        self._show(analysis.result, interrupted)
+        self._show(analysis.result, by, interrupted)
         if not self.json:
             for path in wrote:
                 print(f"wrote {path}" + (f"; go on with --load {path}" if path == self.save else ""))
@@ -121,17 +123,26 @@ class Command(SearchFlags, GameFlags):
             if path.suffix.lower() == ".png":
                 check_png()
 
-    def _analysis(self) -> Analysis:
+    def _evaluator(self, game: Game) -> Any:
+        """Return the evaluator; of a search that is gone on with it is the file's, if that comes with the package."""
+        if self.evaluator is None and self.loaded is not None:
+            from anabranch.evaluate.load import load
+            from anabranch.search.engine.saved import evaluator_in
+
+            return load("best" if evaluator_in(self.loaded).startswith("best:") else "rollout", game)
+        return self.evaluator_for(game)
+
+    def _analysis(self) -> tuple[Analysis, str]:
         budget, config = self.budget(), self.settings()
         with progress(loading(self.game)):
             game = self.load()
-            evaluator = self.evaluator_for(game)
+            evaluator = self._evaluator(game)
             try:
                 start = game.start(config.seed) if self.position is None else given_position(game, self.position)
                 state = play_moves(start, self.moves)
             except IllegalActionError as error:  # of a game's rules it would be their fault; here it is a slip
                 raise UsageError(f"--moves: {error}") from None
-            return Analysis(
+            analysis = Analysis(
                 state,
                 **budget,
                 evaluator=evaluator,
@@ -140,13 +151,16 @@ class Command(SearchFlags, GameFlags):
                 load=self.loaded,
                 same_evaluator=self.same_evaluator,
             )
+            return analysis, self.evaluator or identity(evaluator).text
 
-    def _show(self, result: Result, interrupted: bool) -> None:
+    def _show(self, result: Result, by: str, interrupted: bool) -> None:
         if self.json:
-            print_json({**report(result), "interrupted": interrupted})
+            print_json({**report(result), "evaluator": by, "interrupted": interrupted})
         else:
             print(result.state)
             print(result)
+            if self.evaluator is None and by != "rollout":
+                print(f"evaluated by {by}; --evaluator rollout searches without a network")
             if interrupted:
                 print(f"interrupted after {result.simulations:,} simulations; this is what was found until then")
 

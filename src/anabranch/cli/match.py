@@ -25,7 +25,8 @@ from anabranch.game.state import State
 from anabranch.play.match import Progress, Series
 
 AGENTS = (
-    "random, search, search:simulations=800, search:seconds=0.1,evaluator=uniform,c=2, "
+    "best (the network that comes with the package for the game), random, oracle, search, "
+    "search:simulations=800, search:seconds=0.1,evaluator=uniform,c=2, "
     "search:evaluator=model.onnx,width=16,rule=lcb,keep=graph, human, or path/to/file.py:Name"
 )
 PLIES = re.compile(r"[+-]?[0-9]{1,9}")  # what is a number of them, and no position

@@ -18,6 +18,7 @@ from anabranch.cli.progress import loading, progress
 from anabranch.cli.search_flags import EVALUATORS, with_evaluators
 from anabranch.cli.show import print_json
 from anabranch.errors import UnknownNameError, UsageError
+from anabranch.game.game import Game
 from anabranch.game.players import seat_named
 from anabranch.play.agent import Agent, name_of
 from anabranch.play.human_agent import HumanAgent
@@ -25,18 +26,23 @@ from anabranch.play.names import agent_by_name
 from anabranch.play.search_agent import SearchAgent
 from anabranch.play.session import Session
 
+SEARCH = "search:simulations=2000"  # who plays where no network comes with the package
+
 
 @dataclass(frozen=True)
 class Command(GameFlags):
     """Play a game against an agent, with hints and moves taken back."""
 
     agent: Annotated[
-        str,
+        str | None,
         arg(
+            help_behavior_hint="",
             metavar="NAME",
-            help="who plays the other seats: search, search:seconds=1, random, human, or path/to/file.py:Name",
+            help="who plays the other seats: best, search, search:seconds=1, oracle, random, human, or "
+            "path/to/file.py:Name; if not given it is best, where a network comes with the package, else "
+            "search:simulations=2000",
         ),
-    ] = "search:simulations=2000"
+    ] = None
     evaluator: Annotated[
         str | None,
         arg(
@@ -78,7 +84,8 @@ class Command(GameFlags):
         if position is not None and position.over:
             raise UsageError(f"--position: that game is over, so there is nothing to play\n{position}")
         seed = int.from_bytes(os.urandom(4)) if self.seed is None else self.seed
-        agent = agent_by_name(with_evaluators([self.agent], self.evaluator)[0], game)
+        agent = agent_by_name(self._agent(game), game)
+        agent.check(game)
         hint = agent if isinstance(agent, SearchAgent) else None
         writing = sys.stderr if self.json else None
         human = HumanAgent(hint, writing=writing, can_undo=True, waiting=waiting)
@@ -92,6 +99,15 @@ class Command(GameFlags):
         if self.json:
             print_json(session.facts())
         return GOOD
+
+    def _agent(self, game: Game) -> str:
+        """Return the name of who plays: the one given, the game's ready model, or a search."""
+        from anabranch.evaluate.ready import ready_model
+
+        if self.agent is not None or self.evaluator is not None:
+            return with_evaluators([self.agent or SEARCH], self.evaluator)[0]
+        ready = ready_model(game)
+        return "best" if ready is not None and ready.log.default else SEARCH
 
 
 @contextmanager

@@ -16,8 +16,8 @@ from anabranch.search.settings.config import SearchConfig
 from anabranch.search.settings.mapping import from_pairs, from_toml
 
 EVALUATORS = (
-    "rollout, rollout:count=4,max_depth=200, heuristic (the game's own), uniform, a network's file (model.onnx, "
-    "model.safetensors), package.module:Name, or path/to/file.py:Name"
+    "rollout, rollout:count=4,max_depth=200, heuristic (the game's own), uniform, best (the network that comes with "
+    "the package), a network's file (model.onnx, model.safetensors), package.module:Name, or path/to/file.py:Name"
 )
 
 
@@ -33,12 +33,14 @@ class SearchFlags:
         float | None, arg(help_behavior_hint="", metavar="S", help="how long to search; 2 if no budget is given")
     ] = None
     evaluator: Annotated[
-        str,
+        str | None,
         arg(
+            help_behavior_hint="",
             metavar="NAME",
-            help=f"who evaluates positions: {EVALUATORS}",
+            help=f"who evaluates positions: {EVALUATORS}; if not given it is best where there is such a network and "
+            "simulations or visits are counted, else rollout",
         ),
-    ] = "rollout"
+    ] = None
     config: Annotated[
         Path | None, arg(help_behavior_hint="", metavar="FILE", help="settings of the search in a TOML file")
     ] = None
@@ -72,10 +74,18 @@ class SearchFlags:
         return made if self.seed is None else dataclasses.replace(made, seed=self.seed)
 
     def evaluator_for(self, game: Game) -> Any:
-        """Return the evaluator; a network that was made for another game is refused."""
-        from anabranch.evaluate.load import load
+        """Return the evaluator; a network that was made for another game is refused.
 
-        return load(self.evaluator, game)
+        Without a name it is the game's ready model where simulations are counted. In seconds there are a hundred
+        rollouts for every evaluation by a network, and so many of them know more.
+        """
+        from anabranch.evaluate.load import load
+        from anabranch.evaluate.ready import ready_model
+
+        if self.evaluator is not None:
+            return load(self.evaluator, game)
+        ready = ready_model(game) if "seconds" not in self.budget() else None
+        return load("best" if ready is not None and ready.log.default else "rollout", game)
 
 
 def with_evaluators(agents: Sequence[str], evaluator: str | None) -> list[str]:

@@ -23,6 +23,7 @@ from anabranch.evaluate.contents import DIGITS, contents, origin
 from anabranch.evaluate.native import BUILT_IN
 from anabranch.evaluate.network import Network, NetworkEvaluator
 from anabranch.evaluate.onnx import Onnx
+from anabranch.evaluate.ready import Best
 from anabranch.evaluate.sources import DoubtError
 from anabranch.evaluate.symmetric import Symmetric
 from anabranch.evaluate.torch import Torch
@@ -53,7 +54,7 @@ def identity(evaluator: Any) -> Identity:
         if evaluator.identity:
             return Identity(f"asked:identity={evaluator.identity}")
         return Identity(f"asked:{UNKNOWN}", "ab.Asked() does not say who answered; ab.Asked(identity=…) does")
-    if isinstance(evaluator, Onnx) and kind is Onnx:
+    if isinstance(evaluator, (Onnx, Best)) and kind in (Onnx, Best):
         return Identity(evaluator.name)
     if isinstance(evaluator, Torch) and kind is Torch:
         name = evaluator.name

@@ -1,7 +1,7 @@
 """Find an evaluator by name.
 
-A name is a built-in evaluator with its settings, a network's file with its options, `package.module:Name`, or
-`path/to/file.py:Name`.
+A name is a built-in evaluator with its settings, `best` for the network that comes with the package for a game, a
+network's file with its options, `package.module:Name`, or `path/to/file.py:Name`.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from anabranch.evaluate.batch import Evaluator, as_evaluator
 from anabranch.evaluate.identity import identity
 from anabranch.evaluate.native import BUILT_IN
 from anabranch.evaluate.onnx import Onnx
+from anabranch.evaluate.ready import Best
 from anabranch.evaluate.torch import Torch
 from anabranch.game.game import Game
 from anabranch.game.load import load_module, refuse_pythons_own
@@ -43,6 +44,11 @@ def load(text: str, game: Game | None = None) -> Evaluator:
     if network := NETWORK.fullmatch(text):
         return _network(Path(network["path"]), network["options"] or "", game)
     text, _, mark = text.partition(":sha256=")
+    if text == "best":
+        best = Best(mark or None)
+        if game is not None:
+            best.check(game)
+        return best
     name, separator, rest = text.partition(":")
     if name in BUILT_IN:
         return _built_in(name, rest) if rest or not separator else _built_in(name, "")
@@ -50,7 +56,7 @@ def load(text: str, game: Game | None = None) -> Evaluator:
     if not separator:
         if text.endswith(".py"):
             raise UsageError(f"which evaluator of {shortened(text)}? Name it too, e.g. {shortened(text)}:evaluate")
-        raise UnknownNameError("evaluator", text, BUILT_IN)
+        raise UnknownNameError("evaluator", text, [*BUILT_IN, "best"])
     if where.partition(":")[0].isidentifier() and "=" in member:  # a built-in one, misspelt
         raise UnknownNameError("evaluator", where.partition(":")[0], BUILT_IN)
     module = load_module(where)

@@ -73,7 +73,7 @@ def load(path: str | os.PathLike[str], game: Game | None = None) -> Net:
 def read(name: str, data: bytes, game: Game | None = None) -> Net:
     """Return the network in the bytes of a file of a name."""
     safetensors = _safetensors()
-    header, expected = _header(name, data)
+    header, expected = header_of(name, data)
     try:
         kind = architecture(header.architecture)
         sizes = complete(kind, header.sizes)
@@ -98,11 +98,17 @@ def read(name: str, data: bytes, game: Game | None = None) -> Net:
 
 
 def checksum(header: str, tensors: Mapping[str, Tensor]) -> str:
+    """Return the checksum of a header and tensors."""
+    named = {key: (str(each.dtype), tuple(each.shape), each.numpy().tobytes()) for key, each in tensors.items()}
+    return checksum_of(header, named)
+
+
+def checksum_of(header: str, tensors: Mapping[str, tuple[str, tuple[int, ...], bytes]]) -> str:
     """Return a SHA-256 over all a file says: its header, and of each tensor the name, kind, shape and bytes."""
     mark = hashlib.sha256()
     parts = [header.encode()]
-    for key, tensor in sorted(tensors.items()):
-        parts += [f"{key} {tensor.dtype} {tuple(tensor.shape)}".encode(), tensor.numpy().tobytes()]
+    for key, (kind, shape, data) in sorted(tensors.items()):
+        parts += [f"{key} {kind} {shape}".encode(), data]
     for part in parts:
         mark.update(len(part).to_bytes(8, "little"))
         mark.update(part)
@@ -118,7 +124,7 @@ def difference(there: Shape, here: Shape) -> str:
     return f"for {there.game} with {told}"
 
 
-def _header(name: str, data: bytes) -> tuple[Header, str]:
+def header_of(name: str, data: bytes) -> tuple[Header, str]:
     """Return what a file says of itself, and its checksum."""
     try:
         said = _metadata(data)

@@ -18,10 +18,11 @@ from anabranch.play.agent import Agent
 from anabranch.play.random_agent import RandomAgent
 from anabranch.play.scripted_agent import ScriptedAgent
 
-Maker = Callable[[str], Any]
+Maker = Callable[..., Any]
 
 # prefix → where in this layer the function is that makes such an agent
 _KINDS: dict[str, str | Maker] = {
+    "best": "search_names:make_best",
     "human": "names:make_human",
     "open_spiel": "open_spiel:make_open_spiel",
     "oracle": "oracle_agent:make_oracle",
@@ -51,7 +52,7 @@ def agent_by_name(text: str, game: Game | None = None) -> Agent:
         if isinstance(make, str):
             module, _, function = make.partition(":")
             make = getattr(importlib.import_module(f"anabranch.play.{module}"), function)
-        return as_agent(make(rest))
+        return as_agent(make(rest, game) if prefix == "best" else make(rest))
     own = {} if game is None else dict(game.agents())
     if prefix in own:
         if rest:

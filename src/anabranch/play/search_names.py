@@ -14,6 +14,8 @@ from anabranch.errors import UsageError, shown
 from anabranch.evaluate.identity import identity
 from anabranch.evaluate.load import load
 from anabranch.evaluate.native import Rollout
+from anabranch.evaluate.ready import ready_model
+from anabranch.game.game import Game
 from anabranch.play.names import read_options
 from anabranch.play.search_agent import SearchAgent
 from anabranch.search.results.move_rules import MOVE_RULES, LowerBound, MoveRule, move_rule
@@ -41,6 +43,24 @@ def make_search(text: str) -> SearchAgent:
     evaluator = load(with_commas(str(options["evaluator"]))) if "evaluator" in options else None
     config = _config(settings, options.get("c"))
     return SearchAgent(**given, evaluator=evaluator, config=config, rule=_rule(options))
+
+
+def make_best(text: str, game: Game | None) -> SearchAgent:
+    """Make the agent called `best`: a search with the network that comes with the package for a game.
+
+    Its settings are those the network was measured with, changed by options as `search` has them.
+    """
+    if game is None:
+        raise UsageError("best is the agent of a game, which is not known here; name it with its game")
+    model = ready_model(game)
+    if model is None:
+        load("best", game)  # says which there are
+        raise AssertionError
+    given = {pair.partition("=")[0] for pair in text.split(",")}
+    if given & {"visits", "seconds"}:
+        given.add("simulations")
+    usual = [pair for pair in model.log.agent.split(",") if pair.partition("=")[0] not in given]
+    return make_search(",".join(filter(None, [*usual, text, "evaluator=best"])))
 
 
 def search_name(agent: SearchAgent) -> str:

@@ -152,6 +152,12 @@ def load(
     return root
 
 
+def evaluator_in(path: str | os.PathLike[str]) -> str:
+    """Return the name of the evaluator that a saved search was made with."""
+    columns = unpack(read_file(path, LARGEST), Path(path))
+    return _read_header(columns["header"], Path(path)).evaluator
+
+
 def _rules_refuse(path: Path, game: Game, error: BaseException | None) -> BaseException:
     if error is not None and not isinstance(error, Exception):
         return error  # Ctrl-C is no fault of the file

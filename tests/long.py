@@ -58,6 +58,7 @@ LONG = [
     "tests/test_processes.py::test_a_*",
     "tests/test_muzero_runs.py::test_other_processes_play_the_same_games",
     "tests/test_processes.py::test_processes_that_never_play*",
+    "tests/test_cluster.py::test_a*[!d]",
     "tests/test_run_folder.py::test_nothing_acknowledged_is_lost_or_doubled_by_a_kill[[][!s]*",
     "tests/test_training.py::test_games_with_dice_and_at_once_train_too*",
     "tests/test_frozen_set.py::test_othello_is_scored*",

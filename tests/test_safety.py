@@ -13,8 +13,9 @@ UNSAFE_MODULES = {"pickle", "_pickle", "cPickle", "cloudpickle", "dill", "joblib
 NETWORK_MODULES = {
     *("socket", "_socket", "socketserver", "ssl", "select", "selectors", "asyncore", "urllib", "urllib3", "http"),
     *("httpx", "requests", "aiohttp", "websockets", "ftplib", "smtplib", "poplib", "imaplib", "nntplib", "telnetlib"),
-    *("xmlrpc", "webbrowser", "grpc", "zmq", "paramiko"),
+    *("xmlrpc", "webbrowser", "grpc", "zmq", "paramiko", "ray"),
 }
+ON_A_CLUSTER = ROOT / "src" / "anabranch" / "learn" / "cluster.py"  # where users ask for one: see SECURITY.md
 RUNS_TEXT = {"eval", "exec", "compile", "__import__"}
 SHELLS = {("os", "system"), ("os", "popen"), ("subprocess", "getoutput"), ("subprocess", "getstatusoutput")}
 UNSAFE_FLAGS = {"shell", "allow_pickle"}
@@ -47,7 +48,8 @@ def dangers(tree: ast.AST) -> Iterator[str]:
 
 @pytest.mark.parametrize("path", files(), ids=name_of)
 def test_a_file_holds_nothing_dangerous(path):
-    assert not list(dangers(tree_of(path)))
+    found = list(dangers(tree_of(path)))
+    assert not found or (path == ON_A_CLUSTER and all(words.endswith("import ray") for words in found))
 
 
 def test_the_engine_starts_no_process_and_opens_no_connection():

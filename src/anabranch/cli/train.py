@@ -40,6 +40,14 @@ class Command(GameFlags):
         int | None,
         arg(help_behavior_hint="", metavar="N", help="processes that play beside the one that learns; 0: none"),
     ] = None
+    ray: Annotated[
+        str | None,
+        arg(
+            help_behavior_hint="",
+            metavar="ADDRESS",
+            help="let actors of a Ray cluster play, as many as --workers says: an address, auto, or local to begin one",
+        ),
+    ] = None
     config: Annotated[
         Path | None, arg(help_behavior_hint="", metavar="FILE", help="settings in a TOML file, over the game's preset")
     ] = None
@@ -60,6 +68,7 @@ class Command(GameFlags):
                 self._config(),
                 minutes=self.minutes,
                 workers=self.workers,
+                ray=self.ray,
                 say=say,
                 progress=lambda status: show(str(status)),
             )

@@ -214,6 +214,10 @@ class TrainConfig(Part):
         "processes that play beside the one that learns; 0: one process does both, and a seed decides all",
         Within(0, 1024),
     ] = 0
+    ray: Annotated[
+        str,
+        "a Ray cluster whose actors play instead: an address, auto for the one here, local to begin one; or none",
+    ] = "none"
     minutes: Annotated[float, "after which a run ends, of its own time, resumed or not", Within(0)] = 10.0
     most_steps: Annotated[int | None, "steps of the learner after which a run ends, time or no time", Within(1)] = None
     seed: Annotated[int, "decides every random draw", Within(0, 2**52)] = 0

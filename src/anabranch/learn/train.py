@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from anabranch.learn.loop import Players
 
 Say = Callable[[str], None]
-FREE = ("minutes", "most_steps", "workers")  # may differ from one process of a run to the next
+FREE = ("minutes", "most_steps", "workers", "ray")  # may differ from one process of a run to the next
 
 
 @dataclass(frozen=True)
@@ -55,14 +55,15 @@ def train(
     *,
     minutes: float | None = None,
     workers: int | None = None,
+    ray: str | None = None,
     say: Say = lambda words: None,
     progress: Callable[[Any], None] = lambda status: None,
 ) -> Trained:
     """Train, in a folder that is made or that has a run of the same game and settings, which then goes on.
 
-    `said` describes the game; `minutes` are those of the whole run, `workers` the processes that play beside this one;
-    they may change when a run goes on. `say` gets what should stay on a screen, `progress`
-    what replaces what it got before: a status, or words. Needs torch.
+    `said` describes the game; `minutes` are those of the whole run, `workers` the processes that play beside this one,
+    `ray` a cluster whose actors play instead; they may change when a run goes on. `say` gets what should stay on a
+    screen, `progress` what replaces what it got before: a status, or words. Needs torch.
     """
     try:
         import torch
@@ -76,7 +77,8 @@ def train(
 
     game = load_game(said)
     wanted = preset(game) if config is None else config
-    now = {name: value for name, value in (("minutes", minutes), ("workers", workers)) if value is not None}
+    given_now = (("minutes", minutes), ("workers", workers), ("ray", ray))
+    now = {name: value for name, value in given_now if value is not None}
     wanted = dataclasses.replace(wanted, **now)  # type: ignore[arg-type]  # refuses what cannot be before a folder is made
     if wanted.method == "muzero" and not takes_turns(game):
         raise UsageError(
@@ -123,6 +125,10 @@ def _players(
     from anabranch.learn.loop import InProcess
     from anabranch.learn.processes import Processes
 
+    if config.ray != "none":
+        from anabranch.learn.cluster import Cluster
+
+        return Cluster(said, config, evaluator, version, numbers, say)
     if config.workers:
         return Processes(said, config, evaluator, version, numbers, say)
     return InProcess(game, config, evaluator, version, numbers)

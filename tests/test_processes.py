@@ -117,8 +117,8 @@ def test_a_kill_of_either_kind_of_process_loses_and_doubles_nothing(tmp_path: Pa
 def test_kills_at_40_random_moments_lose_and_double_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     killings = Killings(tmp_path / "run")
     while min(killings.killed.values()) < 40:
-        killings.kill_once(workers=2)
-    for _ in range(20):
+        killings.kill_once(workers=1)
+    for _ in range(10):
         killings.kill_once(workers=0)
     assert len(killings.games) > 500
     assert killings.models > 5

@@ -22,7 +22,7 @@ from tests.killed import children
 
 import anabranch as ab
 from anabranch.learn.presets import preset
-from anabranch.learn.rating import agent_of
+from anabranch.learn.rating import rated_agent
 from anabranch.learn.run_folder import RunFolder, examine
 from anabranch.learn.train import described, train
 
@@ -83,7 +83,7 @@ def main() -> None:
         version = len(run.ledger.rows["models"])
         losses = {}
         for simulations in (2, 25):
-            found = ab.match(game, agent_of(run, game, version, simulations), "oracle", games=200)
+            found = ab.match(game, rated_agent(run, game, version, simulations), "oracle", games=200)
             losses[simulations] = sum(g.returns[list(g.seats).index(0)] < 0 for g in found.records)
     facts = {
         "nodes": 2, "killed": len(killed), "told": len(told), "games": done.games, "once": len(ids) == len(set(ids)),

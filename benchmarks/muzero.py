@@ -1,0 +1,179 @@
+"""What learning the rules reaches: a run of the method muzero by its preset, and every checkpoint judged.
+
+    .venv/bin/python benchmarks/muzero.py tic_tac_toe [--minutes 10] [--steps 6000] [--seed 0] [--write]
+
+Tic-tac-toe is judged by enumeration: every reply of an opponent is tried, in both seats, and lines that lose are
+counted. With three players, 4×4 and lines of three, the newest model plays 300 games against two players who win if
+they can and else block if they must. Minutes are those of the processor. The same command goes on with a run that is
+there. `--write` puts the table into docs/muzero.md.
+"""
+
+from __future__ import annotations
+
+import argparse
+import dataclasses
+import json
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import measure  # noqa: F401  (first: it limits threads)
+import pages
+
+import anabranch as ab
+from anabranch.game.random import below
+from anabranch.learn.presets import preset
+from anabranch.learn.rating import rated_agent
+from anabranch.learn.run_folder import RunFolder
+from anabranch.learn.train import described, train
+from anabranch.play.agent import Turn
+from anabranch.search.settings.mapping import from_pairs
+
+PAGE = Path(__file__).resolve().parents[1] / "docs" / "muzero.md"
+GAMES: dict[str, tuple[str, dict[str, Any]]] = {
+    "tic_tac_toe": ("tic_tac_toe", {}),
+    "three_players": ("n_in_a_row", {"players": 3, "size": 4, "line": 3, "rewards": "win"}),
+}
+
+
+class WinOrBlock(ab.Agent):
+    """Wins if it can, blocks if it must, and else moves at random."""
+
+    def choose(self, turns: Sequence[Turn]) -> list[int]:
+        return [self._choice(turn) for turn in turns]
+
+    def _choice(self, turn: Turn) -> int:
+        legal = turn.state.legal(turn.seat)
+        for player in range(turn.state.game.players):  # oneself first, then whoever moves next
+            found = [cell for cell in legal if _wins(turn.state, cell, player)]
+            if found:
+                return found[0]
+        return legal[below(turn.random(), len(legal))]
+
+
+def _wins(state: ab.State, cell: int, moves_before: int) -> bool:
+    """Whether a cell wins for whoever moves after so many moves elsewhere."""
+    for _ in range(moves_before):
+        others = [each for each in state.legal() if each != cell]
+        safe = [following for each in others if not (following := state.step(each)[0]).over]
+        if not safe:
+            return False
+        state = safe[0]
+    following, paid = state.step(cell)
+    return following.over and bool(paid.max() > 0)
+
+
+def losing_lines(agent: Any, game: ab.Game, seat: int) -> int:
+    """Return how many positions an agent that plays without chance can lose in, whatever the other one plays."""
+    level, lost = [game.start()], 0
+    while level:
+        following: dict[Any, ab.State] = {}
+        own = [state for state in level if state.turn == (seat,)]
+        for state, action in zip(own, agent.choose([Turn(state, seat, seed=1) for state in own]), strict=True):
+            reached, _ = state.step(action)
+            following |= {} if reached.over else {reached.data: reached}
+        for state in level:
+            for action in state.legal() if state.turn != (seat,) else ():
+                reached, paid = state.step(action)
+                lost += bool(reached.over and paid[seat] < 0)
+                following |= {} if reached.over else {reached.data: reached}
+        level = list(following.values())
+    return lost
+
+
+def trained(name: str, folder: Path, flags: argparse.Namespace) -> ab.Game:
+    """Train, or go on; the processor's time of every step is kept beside the run."""
+    kind, options = GAMES[name]
+    game = ab.games.load(kind, **options)
+    config = preset(game, "muzero")
+    config = dataclasses.replace(config, seed=flags.seed, minutes=flags.minutes, most_steps=flags.steps)
+    config = from_pairs(["rating.models=0", *flags.set], base=config)
+    clock = folder.with_suffix(".clock")
+    earlier = [json.loads(line)[1] for line in clock.read_text().splitlines()] if clock.exists() else [0.0]
+    begun, last = time.process_time() - earlier[-1], [0.0]
+    with clock.open("a") as file:
+
+        def progress(status: Any) -> None:
+            if time.monotonic() - last[0] > 2.0:
+                last[0] = time.monotonic()
+                print(json.dumps([getattr(status, "step", 0), time.process_time() - begun]), file=file, flush=True)
+
+        train(folder, described(kind, options), config, say=print, progress=progress)
+    return game
+
+
+def minutes_at(step: int, folder: Path) -> str:
+    """Return the processor's minutes at a step; nothing where a run was not timed from its beginning on."""
+    clock = folder.with_suffix(".clock")
+    rows = [json.loads(line) for line in clock.read_text().splitlines()] if clock.exists() else []
+    if not rows or rows[0][0] > 0:
+        return ""
+    return f"{min((seconds for at, seconds in rows if at >= step), default=rows[-1][1]) / 60.0:.1f}"
+
+
+def judged(name: str, game: ab.Game, folder: Path) -> str:
+    """Return a table of the checkpoints of a run."""
+    heads = ["CPU minutes", "games", "steps"]
+    heads += ["losing lines first, second"] if name == "tic_tac_toe" else []
+    heads += [f"{each} 1, 5" for each in ("reward", "end", "missed ends", "legal", "value")]
+    lines = ["| " + " | ".join(heads) + " |", "|" + " ---: |" * len(heads)]
+    with RunFolder.open(folder) as run:
+        models = run.ledger.rows["models"]
+        for row in models:
+            metrics = next(each for each in run.ledger.rows["metrics"] if each["step"] == row["step"])
+            cells = [minutes_at(row["step"], folder), f"{metrics['games']:,}", f"{row['step']:,}"]
+            if name == "tic_tac_toe":
+                agent = rated_agent(run, game, row["version"], run.config.rating.simulations)
+                cells.append(", ".join(str(losing_lines(agent, game, seat)) for seat in (0, 1)))
+            errors = metrics["model"]
+            for part in ("reward", "end", "missed", "legal", "value"):
+                ends = [errors[part][at] for at in (0, -1)]
+                cells.append(", ".join("" if each is None else f"{each:.3f}" for each in ends))
+            lines.append("| " + " | ".join(cells) + " |")
+            print(lines[-1], flush=True)
+        if name == "three_players":
+            lines += ["", *against(run, game, len(models))]
+    return "\n".join(lines)
+
+
+def against(run: RunFolder, game: ab.Game, version: int) -> list[str]:
+    """Return how the newest model did against two players of a kind, and how one of these does in its place."""
+    model = rated_agent(run, game, version, run.config.rating.simulations)
+    lines = ["| in one seat | against two | games | wins | losses |", "| --- | --- | ---: | ---: | ---: |"]
+    for who, one, kind, other in (
+        ("the model", model, "win-or-block players", WinOrBlock()),
+        ("the model", model, "random ones", "random"),
+        ("a win-or-block player", WinOrBlock(), "win-or-block players", WinOrBlock()),
+    ):
+        found = ab.match(game, one, other, games=300, openings=0)
+        own = [(played.returns, played.seats.index(0)) for played in found.records]
+        wins = sum(returns[seat] > 0 for returns, seat in own)
+        losses = sum(max(returns) > 0 and returns[seat] <= 0 for returns, seat in own)
+        lines.append(f"| {who} | {kind} | {len(own)} | {wins} | {losses} |")
+        print(lines[-1], flush=True)
+    return lines
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("game", choices=GAMES)
+    parser.add_argument("--minutes", type=float, default=10.0, help="of the clock on the wall")
+    parser.add_argument("--steps", type=int)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--set", action="append", default=[], help="a setting, e.g. learner.reuse=8")
+    parser.add_argument("--runs", type=Path, default=Path("build/muzero"))
+    parser.add_argument("--judge", action="store_true", help="do not train, only judge what is there")
+    parser.add_argument("--write", action="store_true")
+    flags = parser.parse_args()
+    flags.runs.mkdir(parents=True, exist_ok=True)
+    folder = flags.runs / f"{flags.game}-{flags.seed}"
+    kind, options = GAMES[flags.game]
+    game = ab.games.load(kind, **options) if flags.judge else trained(flags.game, folder, flags)
+    table = judged(flags.game, game, folder)
+    if flags.write:
+        pages.fill(f"muzero_{flags.game}", table, PAGE)
+
+
+if __name__ == "__main__":
+    main()

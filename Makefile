@@ -9,10 +9,10 @@ CMAKE := $(BIN)/cmake
 BUSY := sh -c '"$$@" & work=$$!; while kill -0 $$work 2>/dev/null; do printf . >&2; sleep 1; done; echo >&2; wait $$work' busy
 NATIVE := CMakeLists.txt $(wildcard cpp/anabranch/*.hpp cpp/anabranch/select/*.hpp cpp/bindings/*.hpp cpp/bindings/*.cpp)
 
-.PHONY: help install install-dev install-docs wheel demo docs test test-long test-all test-hard test-sanitized lint types cpp-test cpp-sanitize bench bench-native bench-waves peers bench-peers bench-plan signature-builds stubs readme pictures format clean
+.PHONY: help install install-train install-dev install-docs wheel demo docs test test-long test-all test-hard test-sanitized lint types cpp-test cpp-sanitize bench bench-native bench-waves peers bench-peers bench-plan signature-builds stubs readme pictures format clean
 
 help:
-	@echo "make demo          check a game and search it"
+	@echo "make demo          search a position, then train an agent for connect four in two minutes and say how strong it is"
 	@echo "make test          the test suite, in minutes; make test-all also what takes longer (tests/long.py)"
 	@echo "make test-hard     what takes too long for that: full laws, fuzzers, failing disks and memory, sanitizers; half an hour"
 	@echo "make docs          these pages as HTML, in build/docs"
@@ -58,13 +58,23 @@ wheel: $(VENV)/python
 	@PATH="$(CURDIR)/$(BIN):$$PATH" $(BUSY) $(PIP) wheel -c constraints.txt --no-build-isolation --no-deps --wheel-dir dist .
 	@ls dist/anabranch-*.whl
 
-# The time is counted from the start of make, so the first time it includes the set-up.
+# What training needs on top of that: torch is large.
+install-train: $(VENV)/installed-train
+$(VENV)/installed-train: $(VENV)/installed
+	@echo "installing torch, which training needs"
+	@$(BUSY) $(PIP) install -c constraints.txt torch safetensors
+	@touch $@
+
+# A search, then training from nothing to an agent. The time is counted from the start of make, so the first time it
+# includes the set-up.
+DEMO := build/demo
 demo: STARTED := $(shell date +%s)
-demo: install
+demo: install-train
 	$(BIN)/python examples/01_search.py
 	@echo "first result $$(($$(date +%s) - $(STARTED))) s after make demo began"
-	$(BIN)/anabranch games
-	$(BIN)/anabranch check tic_tac_toe --seconds 2
+	@rm -rf $(DEMO) && mkdir -p build
+	$(BIN)/anabranch train connect_four --run $(DEMO) --config examples/demo.toml $(ARGS)
+	@echo "trained and measured $$(($$(date +%s) - $(STARTED))) s after make demo began; $(BIN)/anabranch is the command"
 
 # The pages in build/docs/index.html; a warning is an error, so is a page that Sphinx has overwritten; nothing is fetched.
 docs: install-docs

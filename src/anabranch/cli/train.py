@@ -109,6 +109,8 @@ class Command(GameFlags):
             )
         if done.rated is not None:
             print_table(*done.rated.rows())
+            for score in done.rated.scores:
+                print(score)
         models = sorted((done.folder / "models").glob("*.safetensors"))
         if models:
             plans = done.method == "muzero"
@@ -120,5 +122,7 @@ class Command(GameFlags):
 def facts(done: Trained) -> dict[str, Any]:
     """Return what was done as plain data."""
     made = {key: value for key, value in vars(done).items() if key not in ("folder", "rated")}
-    rated = None if done.rated is None else [dataclasses.asdict(each) for each in done.rated.rated]
-    return {**made, "folder": str(done.folder), "ratings": rated}
+    found = done.rated
+    rated = None if found is None else [dataclasses.asdict(each) for each in found.rated]
+    scores = None if found is None else [dataclasses.asdict(each) for each in found.scores]
+    return {**made, "folder": str(done.folder), "ratings": rated, "scores": scores}

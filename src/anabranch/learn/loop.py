@@ -174,7 +174,9 @@ class Training:
     @property
     def _taught(self) -> bool:
         """Whether the teacher's games were played, and learnt from as often as they may."""
-        enough = self.replay.total >= self.config.teacher.positions and self.credit < self.config.learner.batch
+        wanted, learner = self.config.teacher.positions, self.config.learner
+        shown = (self.learner.step + 1) * learner.batch > learner.reuse * wanted  # other processes may have played on
+        enough = self.replay.total >= wanted and (shown or self.credit < learner.batch)
         return self._exports > 0 or enough
 
     @property

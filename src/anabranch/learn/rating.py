@@ -6,8 +6,9 @@ settings are stored with them, and figures of different ones are never mixed.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
+from statistics import fmean
 from typing import Any
 
 import anabranch
@@ -18,17 +19,42 @@ from anabranch.learn.run_folder import RunFolder
 from anabranch.learn.settings import Rating as Settings
 from anabranch.nets.files import read
 from anabranch.play.agent import Agent
+from anabranch.play.interval import interval
 from anabranch.play.match import Progress, match
+from anabranch.play.record import score_of
 
 Say = Callable[[str], None]
+MODEL = "model "
+
+
+@dataclass(frozen=True)
+class Score:
+    """How a model did against a fixed agent: its score, with a 95 % interval over pairs of games."""
+
+    model: str
+    opponent: str
+    games: int
+    score: float
+    low: float
+    high: float
+
+    def __str__(self) -> str:
+        return (
+            f"{self.model} scores {self.score:.1%} against {self.opponent}, 95 % interval {self.low:.1%} to "
+            f"{self.high:.1%}, {self.games} games"
+        )
 
 
 @dataclass(frozen=True)
 class Table:
-    """Ratings in Elo points above the first anchor, with 95 % intervals, and by which settings."""
+    """Ratings in Elo points above the first anchor, with 95 % intervals, and by which settings.
+
+    `scores` are those of the newest model against fixed agents.
+    """
 
     rated: tuple[Rated, ...]
     settings: dict[str, Any]
+    scores: tuple[Score, ...] = ()
 
     def rows(self) -> tuple[tuple[str, ...], list[tuple[str | int, ...]]]:
         """Return a table: its columns, and a row per agent."""
@@ -42,7 +68,7 @@ class Table:
 
 def model_name(version: int) -> str:
     """Return what a model is called in ratings."""
-    return f"model {version}"
+    return f"{MODEL}{version}"
 
 
 def rated_agent(run: RunFolder, game: Game, version: int, simulations: int) -> Agent:
@@ -112,7 +138,26 @@ def table(run: RunFolder, by: dict[str, Any], anchor: str) -> Table | None:
             outcomes.append(Outcome(agents, tuple(game["returns"]), (number, game["pair"])))
     if not any(anchor in game.agents for game in outcomes):
         return None
-    return Table(tuple(ratings(outcomes, anchor)), by)
+    rows = [row for row in run.ledger.rows["ratings"] if row["settings"] == by]
+    return Table(tuple(ratings(outcomes, anchor)), by, tuple(_scores(rows)))
+
+
+def _scores(rows: Sequence[dict[str, Any]]) -> Iterator[Score]:
+    """Yield how the newest model did against every fixed agent."""
+    last = max((_number(row["agents"][0]) for row in rows), default=0)
+    for row in rows:
+        if _number(row["agents"][0]) != last or row["agents"][1].startswith(MODEL):
+            continue
+        pairs: dict[int, list[float]] = {}
+        for game in row["games"]:
+            pairs.setdefault(game["pair"], []).append(score_of(0, game["seats"], game["returns"]))
+        means = [fmean(scores) for scores in pairs.values()]
+        model, opponent = row["agents"]
+        yield Score(model, opponent, len(row["games"]), fmean(means), *interval(means))
+
+
+def _number(agent: str) -> int:
+    return int(agent.removeprefix(MODEL))
 
 
 def newest(rated: Table | None) -> dict[str, Any] | None:

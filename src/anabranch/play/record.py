@@ -32,14 +32,7 @@ class GameRecord:
         For two players that is 1 for a win, ½ for a draw and 0 for a loss. With more, it is the share of opponents that
         were beaten, so that agents of equal strength have ½ whatever their number.
         """
-        points = [
-            0.5 if abs(own - other) <= EQUAL else float(own > other)
-            for seat, own in enumerate(self.returns)
-            if self.seats[seat] == agent
-            for rival, other in enumerate(self.returns)
-            if self.seats[rival] != agent
-        ]
-        return sum(points) / len(points)
+        return score_of(agent, self.seats, self.returns)
 
     def own_return(self, agent: int) -> float:
         """Return what an agent got, the mean over its seats."""
@@ -59,6 +52,18 @@ class GameRecord:
 
     def _first(self, game: Game) -> State:
         return game.start(self.start) if self.position is None else game.position(self.position)
+
+
+def score_of(agent: int, seats: Sequence[int], returns: Sequence[float]) -> float:
+    """Return an agent's score in a game, as `GameRecord.score` has it."""
+    points = [
+        0.5 if abs(own - other) <= EQUAL else float(own > other)
+        for seat, own in enumerate(returns)
+        if seats[seat] == agent
+        for rival, other in enumerate(returns)
+        if seats[rival] != agent
+    ]
+    return sum(points) / len(points)
 
 
 def rotations(players: int, agents: int) -> Sequence[tuple[int, ...]]:

@@ -30,6 +30,13 @@ def test_examples_are_numbered():
     assert tested == set(range(1, len(EXAMPLES) + 1))
 
 
+def test_example_05(tmp_path):
+    """A pole on a cart falls after some twenty random pushes, and stays up for hundreds of sensible ones."""
+    at_random, by_rule = map(int, re.findall(r"(\d+)(?: steps| of 500)", output(5, tmp_path)))
+    assert 10 < at_random < 40
+    assert by_rule > 300
+
+
 def test_example_01(tmp_path):
     """Three in a row with both ends free cannot be stopped: c and f win, nothing else does; no waiting for it."""
     begun = time.perf_counter()

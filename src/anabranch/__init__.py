@@ -38,6 +38,8 @@ if TYPE_CHECKING:
     from anabranch.game.check import check as check
     from anabranch.game.compiled import CompiledGame as CompiledGame
     from anabranch.game.describe import describe as describe
+    from anabranch.game.environment import Environment as Environment
+    from anabranch.game.environment import EnvironmentGame as EnvironmentGame
     from anabranch.game.game import Game as Game
     from anabranch.game.group import symmetry_group as symmetry_group
     from anabranch.game.objects import ObjectGame as ObjectGame
@@ -195,6 +197,8 @@ _HOME = {
     "Searcher": "search.engine.searcher",
     "CHANCE": "game.words",
     "CompiledGame": "game.compiled",
+    "Environment": "game.environment",
+    "EnvironmentGame": "game.environment",
     "Game": "game.game",
     "IDLE": "game.words",
     "ObjectGame": "game.objects",

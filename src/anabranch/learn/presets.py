@@ -6,6 +6,7 @@ import dataclasses
 from collections.abc import Callable
 from typing import Any
 
+from anabranch.game.environment import EnvironmentGame
 from anabranch.game.game import Game
 from anabranch.learn.settings import (
     Export,
@@ -38,7 +39,10 @@ def preset(game: Game, method: Method = "alphazero") -> TrainConfig:
     """Return the settings for a game and a method: those of its name, else those its shapes suggest."""
     shape = shape_of(game)
     if method == "muzero":
-        return learnt_rules(game.name, shape)
+        made = learnt_rules(game.name, shape)
+        if isinstance(game, EnvironmentGame):  # which no solver can look ahead in
+            made = dataclasses.replace(made, rating=dataclasses.replace(made.rating, positions=0))
+        return made
     made = PRESETS.get(game.name, from_shape)(shape)
     return made if takes_turns(game) else _at_once(made)
 

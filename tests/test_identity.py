@@ -294,6 +294,11 @@ def evaluators(folder: Path) -> dict[str, tuple[Any, Any, Any]]:
             ab.Symmetric(ab.Torch(trained(1))),
             ab.Symmetric(ab.Torch(trained(2))),
         ),
+        "Mixed": (
+            ab.Mixed(ab.Torch(trained(1))),
+            ab.Mixed(ab.Torch(trained(1)), 4),
+            ab.Mixed(ab.Torch(trained(2))),
+        ),
         "Function": (module.evaluate, batches.Function(module.evaluate), module.late),
     }
 
@@ -311,7 +316,7 @@ def test_every_evaluator_is_told_apart(tmp_path):
         assert one == same, name
         assert one != other, name
         wraps = [lambda e: ab.Symmetric(e, mode="all"), Holder]
-        wraps += [ab.Cached] if name not in ("Rollout", "Symmetric") else []
+        wraps += [ab.Cached] if name not in ("Rollout", "Symmetric", "Mixed") else []
         for wrap in wraps:
             one, same, other = (identity(wrap(each)) for each in three)
             assert one == same, name

@@ -115,14 +115,8 @@ class Evaluators {
     finish(position, 0, key, draws);
   }
 
-  // One compiled rollout from a state; false if something failed.
   bool play_rollout(const std::byte* start, std::uint64_t random, RolloutBuffers& b, double* totals) const {
-    copy_record(reinterpret_cast<std::byte*>(b.state.data()), start, rules_.state_size);
-    std::int64_t result = 0;
-    void* error = nullptr;
-    return evaluator_.rollout(&result, &error, rules_.instance, b.state.data(), &random, evaluator_.max_depth, evaluator_.greedy,
-                              evaluator_.own, config_.discount, b.ids.data(), b.joint.data(), b.outcomes.data(), b.chances.data(), b.rewards.data(), totals, b.spare.data()) == 0 &&
-           result == 0 && finite(totals, rules_.players);
+    return play_compiled(evaluator_, rules_, config_.discount, start, random, b, totals);
   }
 
   const NativeEvaluator evaluator_;

@@ -99,6 +99,27 @@ class Requests {
     });
   }
 
+  // The mean of compiled rollouts from each state, [rows, players], with the numbers that the search itself would give them. The
+  // row where one failed, −1 if none did.
+  std::int64_t roll_out(const NativeEvaluator& evaluator, double discount, double* values) const {
+    if (rows() == 0) return -1;
+    RolloutBuffers buffers(*rows_[0].rules);
+    std::vector<double> totals(players_);
+    for (std::size_t row = 0; row < rows(); ++row) {
+      double* mean = values + row * players_;
+      std::fill_n(mean, players_, 0.0);
+      const std::uint64_t seed = fold(rows_[row].seed, rows_[row].key);
+      for (std::int32_t i = 0; i < evaluator.count; ++i) {
+        std::fill(totals.begin(), totals.end(), 0.0);
+        if (!play_compiled(evaluator, *rows_[row].rules, discount, record(row), fold(seed, static_cast<std::uint64_t>(i)), buffers, totals.data()))
+          return static_cast<std::int64_t>(row);
+        for (std::size_t p = 0; p < players_; ++p) mean[p] += totals[p];
+      }
+      for (std::size_t p = 0; p < players_; ++p) mean[p] /= evaluator.count;
+    }
+    return -1;
+  }
+
   // The first row whose values are not finite or too large, or whose logits are not finite; −∞ is right where an id is
   // illegal, since so networks mask. None: kUsable, or kOutside where a value lies outside of [low, high].
   std::int64_t first_bad(const Numbers& logits, const Numbers& values, double low = -HUGE_VAL, double high = HUGE_VAL) const {

@@ -8,6 +8,7 @@
 
 #include "anabranch/position.hpp"
 #include "anabranch/random.hpp"
+#include "anabranch/states.hpp"
 
 namespace anabranch {
 
@@ -44,6 +45,17 @@ struct RolloutBuffers {
  private:
   static std::size_t size(std::int32_t count) { return count > 0 ? static_cast<std::size_t>(count) : 1; }
 };
+
+// One compiled rollout from a state, added to `totals`; false if something failed.
+inline bool play_compiled(const NativeEvaluator& evaluator, const Rules& rules, double discount, const std::byte* start, std::uint64_t random,
+                          RolloutBuffers& b, double* totals) {
+  copy_record(reinterpret_cast<std::byte*>(b.state.data()), start, rules.state_size);
+  std::int64_t result = 0;
+  void* error = nullptr;
+  return evaluator.rollout(&result, &error, rules.instance, b.state.data(), &random, evaluator.max_depth, evaluator.greedy, evaluator.own, discount,
+                           b.ids.data(), b.joint.data(), b.outcomes.data(), b.chances.data(), b.rewards.data(), totals, b.spare.data()) == 0 &&
+         result == 0 && finite(totals, rules.players);
+}
 
 // Logits in [−2, 2) per player and action, values within the returns, from the node's key alone.
 inline void evaluate_by_hash(const NativeEvaluator& evaluator, std::uint64_t key, std::size_t players, std::size_t actions,

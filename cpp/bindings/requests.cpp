@@ -240,6 +240,12 @@ void bind_requests(nb::module_& m) {
              return filled<float>(r, width, [&](float* to) { return r.requests.observe(joint, to); });
            },
            nb::arg("joint"), nb::sig("def observe(self, joint: bool) -> tuple[numpy.typing.NDArray[numpy.float32], int]"))
+      .def("roll_out",
+           [](const BoundRequests& r, const NativeEvaluator& evaluator, double discount) {
+             return filled<double>(r, r.requests.players(), [&](double* to) { return r.requests.roll_out(evaluator, discount, to); });
+           },
+           nb::arg("evaluator"), nb::arg("discount"),
+           nb::sig("def roll_out(self, evaluator: NativeEvaluator, discount: float) -> tuple[numpy.typing.NDArray[numpy.float64], int]"))
       .def("legal",
            [](const BoundRequests& r, bool joint) {
              const std::size_t width = r.requests.seats(joint) * r.requests.actions();

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from anabranch.evaluate.batch import Evaluator as Evaluator
     from anabranch.evaluate.cached import Cached as Cached
     from anabranch.evaluate.export import to_onnx as to_onnx
+    from anabranch.evaluate.mixed import Mixed as Mixed
     from anabranch.evaluate.native import Hashing as Hashing
     from anabranch.evaluate.native import Heuristic as Heuristic
     from anabranch.evaluate.native import Rollout as Rollout
@@ -167,6 +168,7 @@ _HOME = {
     "Cached": "evaluate.cached",
     "Hashing": "evaluate.native",
     "Heuristic": "evaluate.native",
+    "Mixed": "evaluate.mixed",
     "Rollout": "evaluate.native",
     "Symmetric": "evaluate.symmetric",
     "Uniform": "evaluate.native",

@@ -114,7 +114,7 @@ class Command(GameFlags):
         models = sorted((done.folder / "models").glob("*.safetensors"))
         if models:
             plans = done.method == "muzero"
-            agent = f"plan:model={models[-1]}" if plans else f"search:simulations=200,evaluator={models[-1]}"
+            agent = f"plan:model={models[-1]}" if plans else f"search:simulations=200,evaluator={models[-1]}{done.mix}"
             words = ["anabranch", "play", self.game, "--agent", agent]
             print(f"to play against it:\n  {shlex.join(words)}")
 

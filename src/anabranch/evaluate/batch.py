@@ -75,6 +75,11 @@ class Batch:
             return np.stack([np.stack([state.observe(p) for p in players]) for state in self.states])
         return np.stack([state.observe(int(p)) for state, p in zip(self.states, self.movers, strict=True)])
 
+    def rolled_out(self, how: Any) -> npt.NDArray[np.float64]:
+        """Return the mean of rollouts (an `ab.Rollout`) from each state, `[B, P]`."""
+        means: npt.NDArray[np.float64] = how.evaluate(self)[1]
+        return means
+
 
 @runtime_checkable
 class Evaluator(Protocol):

@@ -20,6 +20,7 @@ from anabranch.evaluate.asked import Asked
 from anabranch.evaluate.batch import Evaluator, Function, as_evaluator
 from anabranch.evaluate.cached import Cached
 from anabranch.evaluate.contents import DIGITS, contents, origin
+from anabranch.evaluate.mixed import Mixed
 from anabranch.evaluate.native import BUILT_IN
 from anabranch.evaluate.network import Network, NetworkEvaluator
 from anabranch.evaluate.onnx import Onnx
@@ -64,6 +65,9 @@ def identity(evaluator: Any) -> Identity:
     if isinstance(evaluator, Symmetric) and kind is Symmetric:
         inside = identity(evaluator.evaluator)
         return Identity(f"symmetric({inside};mode={evaluator.mode};seed={evaluator.seed})", inside.doubt)
+    if isinstance(evaluator, Mixed) and kind is Mixed:
+        inside, played = identity(evaluator.evaluator), identity(evaluator.rollouts)
+        return Identity(f"mixed({inside};{played};share={evaluator.share:g})", inside.doubt)
     if isinstance(evaluator, Function) and kind is Function:
         return code_identity(evaluator.function)
     if isinstance(evaluator, Network) and kind is Network:

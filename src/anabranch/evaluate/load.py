@@ -17,6 +17,7 @@ from typing import Any
 from anabranch.errors import DataError, UnknownNameError, UsageError, shortened
 from anabranch.evaluate.batch import Evaluator, as_evaluator
 from anabranch.evaluate.identity import identity
+from anabranch.evaluate.mixed import Mixed
 from anabranch.evaluate.native import BUILT_IN
 from anabranch.evaluate.onnx import Onnx
 from anabranch.evaluate.ready import Best
@@ -28,8 +29,16 @@ AN_EVALUATOR = "an evaluator is a function of a batch that returns (logits, valu
 NETWORK = re.compile(r"(?P<path>.+\.(?:onnx|safetensors))(?::(?P<options>[^:]*))?", re.DOTALL)
 # Options of networks' files and their kinds; `sha256` is the beginning of a hash, as the names of evaluators tell it.
 OPTIONS: dict[str, dict[str, type]] = {
-    ".onnx": {"threads": int, "view": str, "sha256": str},
-    ".safetensors": {"threads": int, "device": str, "autocast": str, "channels_last": bool, "sha256": str},
+    ".onnx": {"threads": int, "view": str, "sha256": str, "rollouts": int, "share": float},
+    ".safetensors": {
+        "threads": int,
+        "device": str,
+        "autocast": str,
+        "channels_last": bool,
+        "sha256": str,
+        "rollouts": int,
+        "share": float,
+    },
 }
 OPEN: dict[str, bool | None] = {"none": None, "null": None, "true": True, "false": False}  # what is no number
 
@@ -115,6 +124,7 @@ def _network(path: Path, text: str, game: Game | None) -> Evaluator:
             raise UsageError(f"{shortened(pair)!r} is not of the form key=value, e.g. model{path.suffix}:threads=2")
         options[key] = value if known[key] is str else _number(f"{shortened(path.name)}:{key}", value, known[key])
     expected = options.pop("sha256", None)
+    mixed = {name: options.pop(name) for name in ("rollouts", "share") if name in options}
     made: Onnx | Torch
     if path.suffix == ".onnx":
         made = Onnx(path, **options)
@@ -127,7 +137,7 @@ def _network(path: Path, text: str, game: Game | None) -> Evaluator:
         raise DataError(f"{path.name} is another network than the one named: its hash is {found}, not {expected}")
     if game is not None:
         made.check(game)
-    return made
+    return Mixed(made, **mixed) if mixed else made
 
 
 def _built_in(name: str, rest: str) -> Evaluator:

@@ -10,12 +10,14 @@ from typing import Any
 
 from anabranch.errors import AccuracyError
 from anabranch.evaluate.export import to_onnx
+from anabranch.evaluate.mixed import Mixed
+from anabranch.evaluate.native import Rollout
 from anabranch.evaluate.onnx import Onnx
 from anabranch.evaluate.quantise import quantise
 from anabranch.evaluate.torch import Torch
 from anabranch.files import read_file
 from anabranch.game.game import Game
-from anabranch.learn.settings import Evaluates
+from anabranch.learn.settings import Evaluates, SelfPlay
 from anabranch.nets.files import LARGEST
 from anabranch.nets.net import Net
 from anabranch.play.agent import Agent
@@ -29,6 +31,18 @@ class Model(Torch):
     """A network of a run as an evaluator that is known by what it is told; hashing a module's code takes seconds."""
 
     identity: str = field(kw_only=True)
+
+
+def mixed(evaluator: Any, settings: SelfPlay) -> Any:
+    """Return who is asked when a network plays: itself, or together with rollouts. A teacher and plans have none."""
+    if not settings.rollouts or isinstance(evaluator, Rollout) or plans(evaluator):
+        return evaluator
+    return Mixed(evaluator, settings.rollouts, settings.share)
+
+
+def plans(evaluator: Any) -> bool:
+    """Whether a network learnt the rules, and plans in what it learnt."""
+    return isinstance(evaluator, Torch) and callable(getattr(evaluator.module, "represent", None))
 
 
 def exported(net: Net, game: Game, kind: Evaluates, version: int = 0) -> tuple[Any, str]:
@@ -52,6 +66,6 @@ def exported(net: Net, game: Game, kind: Evaluates, version: int = 0) -> tuple[A
 
 def agent_of(evaluator: Any, simulations: int, config: SearchConfig | None = None) -> Agent:
     """Return an evaluator of a run as an agent: it plans if its network learnt the rules, else it searches by them."""
-    if isinstance(evaluator, Torch) and callable(getattr(evaluator.module, "represent", None)):
+    if plans(evaluator):
         return PlanAgent(evaluator, simulations=simulations, config=config)
     return SearchAgent(simulations=simulations, evaluator=evaluator, config=config, threads=1)

@@ -16,7 +16,7 @@ from anabranch.evaluate.native import Rollout
 from anabranch.game.game import Game
 from anabranch.learn import checkpoint
 from anabranch.learn.evaluation import scored
-from anabranch.learn.export import exported
+from anabranch.learn.export import exported, mixed
 from anabranch.learn.frozen_set import Sets, frozen_positions
 from anabranch.learn.gate import admits
 from anabranch.learn.imagination import model_errors
@@ -261,9 +261,10 @@ class Training:
         if note:
             self.run.warn(note)
         simulations, step = self.config.rating.simulations, self.learner.step
-        current = None if teaching else self._current
+        current = None if teaching else mixed(self._current, self.config.self_play)
+        candidate = mixed(evaluator, self.config.self_play)
         tested = self._unless_stopped(
-            lambda: admits(evaluator, current, self.game, self.config.export, simulations=simulations, seed=step)
+            lambda: admits(candidate, current, self.game, self.config.export, simulations=simulations, seed=step)
         )
         if tested is None:
             return
@@ -304,7 +305,11 @@ class Training:
         """Return what the frozen set says of an evaluator, None where there is no such set."""
         if self._sets is None:
             self._sets = frozen_positions(self.game, self.config.rating.positions, self.config.seed)
-        return asdict(scored(self._sets, evaluator, self.config.rating.simulations)) if self._sets else None
+        return (
+            asdict(scored(self._sets, mixed(evaluator, self.config.self_play), self.config.rating.simulations))
+            if self._sets
+            else None
+        )
 
     def finish(self) -> None:
         """Write what is not written yet: games that ended, and the learner as it is."""

@@ -106,9 +106,10 @@ def _connect_four(shape: Shape) -> TrainConfig:
     return TrainConfig(
         search=_search(full=128, fast=24),
         net=Net(channels=32, blocks=5),
+        self_play=SelfPlay(rollouts=4),
         teacher=Teacher(positions=20_000),
-        learner=Learner(batch=512, reuse=6.0, warm_up=500, steps=5_000),
-        export=Export(every=60, evaluator="int8", checkpoints=4),
+        learner=Learner(batch=256, reuse=6.0, warm_up=500, steps=6_000),
+        export=Export(every=120, evaluator="int8", checkpoints=4),
         rating=Rating(simulations=200),
         minutes=30.0,
     )

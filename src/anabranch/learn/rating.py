@@ -13,7 +13,7 @@ from typing import Any
 
 import anabranch
 from anabranch.game.game import Game
-from anabranch.learn.export import Model, agent_of
+from anabranch.learn.export import Model, agent_of, mixed
 from anabranch.learn.plackett_luce import Outcome, Rated, ratings
 from anabranch.learn.run_folder import RunFolder
 from anabranch.learn.settings import Rating as Settings
@@ -75,7 +75,7 @@ def rated_agent(run: RunFolder, game: Game, version: int, simulations: int) -> A
     """Return a model of a run as an agent."""
     row = run.ledger.rows["models"][version - 1]
     net = read(row["file"], run.read(row["file"], row["sha256"]), game)
-    return agent_of(Model(net, identity=row["sha256"]), simulations)
+    return agent_of(mixed(Model(net, identity=row["sha256"]), run.config.self_play), simulations)
 
 
 def chosen_models(run: RunFolder, count: int) -> list[int]:

@@ -83,6 +83,10 @@ class SelfPlay(Part):
     half_life: Annotated[float, "decisions after which T is halfway there", Within(0.01)] = 10.0
     openings: Annotated[float, "share of games that begin with random moves", Within(0, 1)] = 0.3
     opening_plies: Annotated[int, "the most random moves of such a game", Within(0, 1000)] = 4
+    rollouts: Annotated[
+        int, "rollouts of a state that are mixed into the network's value (ab.Mixed), in rated games too", Within(0)
+    ] = 0
+    share: Annotated[float, "their share of the value", Within(0, 1)] = 0.5
     longest: Annotated[int, "decisions after which a game is cut off; its last value stands in", Within(1)] = 2000
     random_games: Annotated[
         int, "how many games, the first ones, are played at random: muzero learns the rules from them", Within(0)

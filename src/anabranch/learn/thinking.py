@@ -16,6 +16,7 @@ import numpy.typing as npt
 from anabranch.evaluate.native import Rollout
 from anabranch.game.game import Game
 from anabranch.game.random import key_of
+from anabranch.learn.export import mixed
 from anabranch.learn.settings import TrainConfig
 from anabranch.models.learned import model_of, observed
 from anabranch.models.planner import Planner
@@ -73,7 +74,7 @@ class Searching:
     def __init__(self, game: Game, config: TrainConfig, evaluator: Any, playing: Sequence[Playing]) -> None:
         self.config = config
         self.search = taught(config) if isinstance(evaluator, Rollout) else config.search
-        self.searcher = Searcher(game, evaluator, self.search, threads=1)
+        self.searcher = Searcher(game, mixed(evaluator, config.self_play), self.search, threads=1)
         roots = [self._root(each) for each in playing]
         self._lanes = Lanes(self.searcher, roots, [self._goal(root) for root in roots])
 
@@ -112,7 +113,7 @@ class Searching:
 
     def use(self, evaluator: Any) -> None:
         """Go on with other weights: graphs stay."""
-        self.searcher.use(evaluator)
+        self.searcher.use(mixed(evaluator, self.config.self_play))
 
     def close(self) -> None:
         """Let go of all roots."""

@@ -13,7 +13,7 @@ from anabranch.errors import MissingExtraError, UsageError
 from anabranch.game.game import Game
 from anabranch.learn.presets import preset, takes_turns
 from anabranch.learn.run_folder import RunFolder
-from anabranch.learn.settings import TrainConfig
+from anabranch.learn.settings import SelfPlay, TrainConfig
 from anabranch.search.settings.mapping import to_mapping
 
 if TYPE_CHECKING:
@@ -36,6 +36,7 @@ class Trained:
     seconds: float
     score: dict[str, Any] | None
     rated: Any  # a rating.Table, or None
+    mix: str  # how an evaluator's name says which rollouts are mixed in: ":rollouts=4+share=0.5", or nothing
 
 
 def load_game(said: dict[str, Any]) -> Game:
@@ -109,7 +110,13 @@ def train(
             training.seconds,
             training.score,
             rated,
+            mix_of(settings.self_play),
         )
+
+
+def mix_of(settings: SelfPlay) -> str:
+    """Return the end of an evaluator's name, inside an agent's, that lets it play as a run's models do."""
+    return f":rollouts={settings.rollouts}+share={settings.share:g}" if settings.rollouts else ""
 
 
 def _players(

@@ -11,10 +11,12 @@ import numpy.typing as npt
 
 from anabranch.errors import MismatchError, UsageError
 from anabranch.evaluate.batch import Batch
+from anabranch.evaluate.native import Rollout
 from anabranch.game.compiled import CompiledGame
 from anabranch.game.game import Game
 from anabranch.game.state import State
 from anabranch.game.words import acting
+from anabranch.search.engine.native import native_evaluator
 
 OUTSIDE = -2  # as the engine says it
 
@@ -129,6 +131,18 @@ class Requests(Batch):
         rows = (len(self), self.game.players) if self.joint else (len(self),)
         shaped: npt.NDArray[np.float32] = planes.reshape((*rows, *tuple(self.game.observation or ())))
         return shaped
+
+    def rolled_out(self, how: Rollout) -> npt.NDArray[np.float64]:
+        """Return the mean of rollouts from each state, by compiled rules where these are compiled."""
+        if not self._compiled or len({game.rules.rollout.addresses["rollout"] for game in self.kinds}) > 1:  # type: ignore[attr-defined]
+            return super().rolled_out(how)
+        native, owner = native_evaluator(how, self.game)
+        means, failed = self.native.roll_out(native, self.game.discount)
+        del owner  # who kept the compiled code alive
+        if failed >= 0:
+            return super().rolled_out(how)  # which finds where
+        found: npt.NDArray[np.float64] = means
+        return found
 
     def _repeat(self, row: int, verb: str) -> None:
         """Call a verb again that failed inside the engine: the user's own exception comes out."""

@@ -61,6 +61,7 @@ LONG = [
     "tests/test_cluster.py::test_a*[!d]",
     "tests/test_run_folder.py::test_nothing_acknowledged_is_lost_or_doubled_by_a_kill[[][!s]*",
     "tests/test_training.py::test_games_with_dice_and_at_once_train_too*",
+    "tests/test_own_games.py::test_a_file_of_rules*",
     "tests/test_demo.py::test_the_demo_trains*",
     "tests/test_frozen_set.py::test_othello_is_scored*",
     "tests/test_frozen_set.py::test_the_stored_positions*",

@@ -403,3 +403,30 @@ def test_whoever_is_stuck_stays_and_nobody_walks_into_walls(name):
             for node in map(found.graph.node, range(len(found.graph))):
                 for edge in node.edges:
                     assert all(action in node.state.choices(seat) for seat, action in enumerate(edge.action))
+
+
+# Cheese that is drawn at every start
+
+
+def test_drawn_cheese_lies_anywhere_half_of_the_times_and_else_as_symmetric_as_the_maze():
+    game = ab.games.load("pyrat", drawn=True)
+    boards = [game.start(seed) for seed in range(400)]
+    even = 0
+    for state in boards:
+        cells = [cell for cell in range(25) if game.slots[cell] >= 0 and int(state.cheese[0]) >> game.slots[cell] & 1]  # type: ignore[attr-defined]
+        assert len(cells) == 5
+        assert not {0, 24} & {*cells}
+        even += sorted(24 - cell for cell in cells) == cells
+    assert 150 <= even <= 260  # half of them, and a few by chance; 20 is two standard deviations
+    assert len({state.key for state in boards}) > 220  # there are 55 symmetric ones
+    assert game.observation == ab.games.load("pyrat").observation
+    assert len(game.symmetries()) == 3
+
+
+def test_drawn_boards_keep_the_laws_and_greedy_plays_on_them():
+    game = ab.games.load("pyrat", drawn=True)
+    ab.check(game, seconds=0.5).raise_if_failed()
+    assert ab.match(game, "greedy", "random", games=10).score > 0.8
+    assert game.position(str(game.start(3))) == game.start(3)
+    with pytest.raises(UsageError, match="do not fit"):
+        ab.games.load("pyrat", width=3, height=1, cheese=[(0, 0), (1, 0)], drawn=True, compiled=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import product
@@ -63,7 +64,8 @@ class PyRat(ab.CompiledGame):
 
     Boards: `PyRat("tiny", seed=3)` draws a maze by its preset's sizes (`open5` and `open7` have neither walls nor
     mud); `PyRat(width=3, height=3, cheese=[(1, 1)], walls=[((0, 0), (1, 0))], mud={((0, 0), (0, 1)): 2})` is made
-    by hand.
+    by hand. With `drawn` as much cheese is drawn anew at every start, half of the times as symmetric as the maze and
+    half of them anywhere: what networks are trained on.
 
     A player observes 12 planes [y, x]: itself; the other; cheese; for up, right, down, left the speed of that step
     from each cell (1 free, 1/(N+1) through mud N, 0 blocked); and constant planes: how stuck it is, t/(1+t) for t
@@ -85,6 +87,7 @@ class PyRat(ab.CompiledGame):
         starts: tuple[Cell, Cell] | None = None,
         max_turns: int | None = None,
         rewards: str = "points",
+        drawn: bool = False,
     ) -> None:
         if rewards not in ("points", "difference"):
             raise UnknownNameError("reward scheme of pyrat", rewards, ("points", "difference"))
@@ -104,15 +107,23 @@ class PyRat(ab.CompiledGame):
             raise UsageError(f"pyrat: max_turns is 1 to 32000, found {turns}")
 
         corners = ((0, 0), (maze.width - 1, maze.height - 1))
-        places = [maze.cell(place) for place in (corners if starts is None else starts)]
-        if len(places) != 2:
-            raise UsageError(f"pyrat: starts are two cells, found {len(places)}")
-        count = len(maze.cheese)
+        begins = [maze.cell(place) for place in (corners if starts is None else starts)]
+        if len(begins) != 2:
+            raise UsageError(f"pyrat: starts are two cells, found {len(begins)}")
+        places = [_index(maze, place) for place in begins]
+        self.cheese, self.drawn = len(maze.cheese), bool(drawn)
+        if drawn:  # wherever cheese may lie
+            anywhere = product(range(maze.width), range(maze.height))
+            cells = tuple(place for place in anywhere if _index(maze, place) not in places)
+            maze = dataclasses.replace(maze, cheese=cells or maze.cheese)
+            if len(cells) < self.cheese:
+                raise UsageError(f"pyrat: {self.cheese} cheese do not fit between the starts of this board")
+        count = len(maze.cheese)  # places of cheese; all have one unless it is drawn
         self._maze = maze
         self.players, self.actions = 2, 5
-        self.width, self.height, self.max_turns, self.cheese = maze.width, maze.height, turns, count
+        self.width, self.height, self.max_turns = maze.width, maze.height, turns
         self.difference = rewards == "difference"
-        self.starts = np.array([_index(maze, place) for place in places], np.int16)
+        self.starts = np.array(places, np.int16)
         self.moves, self.mud = _move_tables(maze)
         self.slots = np.full(maze.width * maze.height, -1, np.int16)  # cell → number of its cheese, -1 without
         self.slots[[_index(maze, place) for place in maze.cheese]] = np.arange(count)
@@ -124,7 +135,7 @@ class PyRat(ab.CompiledGame):
         self.places[: self.raced] = [_index(maze, place) for place in maze.cheese[: self.raced]]
         self.costs = np.zeros((maze.width * maze.height, slots), np.int16)  # turns from a cell to a cheese
         self.costs[:, : self.raced] = turn_costs(self.moves, self.mud, self.places[: self.raced])
-        most = min(count, count / 2 + 1)
+        most = min(self.cheese, self.cheese / 2 + 1)
         self.returns = (-most if self.difference else 0.0, most)
         self.rewards_along, self.zero_sum = True, self.difference
         self.observation = (PLANES, maze.height, maze.width)
@@ -139,8 +150,29 @@ class PyRat(ab.CompiledGame):
     def setup(self, state: Any, random: Any) -> None:
         for seat in range(2):
             state.cell[seat] = self.starts[seat]
-        for slot in range(self.cheese):
-            state.cheese[slot // CHEESE_PER_WORD] |= 1 << slot % CHEESE_PER_WORD
+        if not self.drawn:
+            for slot in range(self.cheese):
+                put(state, slot)
+            return
+        cells, left = self.width * self.height, self.cheese
+        even = (
+            ab.below(random, 2) == 0
+            and (left % 2 == 0 or self.slots[cells // 2] >= 0)
+            and self.starts[0] == (cells - 1 - self.starts[1])
+        )
+        if even and left % 2 == 1:
+            put(state, self.slots[cells // 2])
+            left -= 1
+        while left > 0:
+            cell = ab.below(random, cells)
+            slot, other = self.slots[cell], self.slots[cells - 1 - cell]
+            if slot < 0 or is_there(state, slot) or (even and slot == other):
+                continue
+            put(state, slot)
+            left -= 1
+            if even:
+                put(state, other)
+                left -= 1
 
     def turn(self, state: Any) -> int:
         over = is_over(state.score[0], state.score[1], self.cheese, state.turns, self.max_turns)
@@ -345,6 +377,16 @@ def within_reach(state: Any, seat: int, slots: Any) -> int:
     if slot < 0 or state.stuck[seat] > 0 or not state.cheese[slot // CHEESE_PER_WORD] >> slot % CHEESE_PER_WORD & 1:
         return -1
     return int(slot)
+
+
+def is_there(state: Any, slot: int) -> bool:
+    """Whether a cheese is left."""
+    return bool(state.cheese[slot // CHEESE_PER_WORD] >> slot % CHEESE_PER_WORD & 1)
+
+
+def put(state: Any, slot: int) -> None:
+    """Lay one cheese down."""
+    state.cheese[slot // CHEESE_PER_WORD] |= 1 << slot % CHEESE_PER_WORD
 
 
 def take(state: Any, slot: int) -> None:

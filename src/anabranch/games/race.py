@@ -115,9 +115,10 @@ def greedy(state: State, seat: int) -> int:
     """
     game: Any = state.game
     cell = int(state.cell[seat])
-    slots = [slot for slot in range(game.cheese) if int(state.cheese[slot // WORD]) >> slot % WORD & 1]
+    count = len(game.maze.cheese)
+    slots = [slot for slot in range(count) if int(state.cheese[slot // WORD]) >> slot % WORD & 1]
     slots.sort(key=lambda slot: cell_of(game, slot))
-    if game.raced == game.cheese:
+    if game.raced == count:
         costs = np.asarray(game.costs)[:, slots]
     else:  # more than the table holds
         costs = turn_costs(game.moves, game.mud, np.array([cell_of(game, slot) for slot in slots]))

@@ -23,6 +23,7 @@ from anabranch.learn.settings import (
 )
 from anabranch.nets.shape import Shape, shape_of
 from anabranch.search.settings.config import (
+    Chance,
     ForcedPlayouts,
     Gumbel,
     PlayoutCap,
@@ -140,6 +141,25 @@ def _pyrat(shape: Shape) -> TrainConfig:
     )
 
 
+def _yatzy(shape: Shape) -> TrainConfig:
+    """Few simulations with Gumbel, exact chance where one or two dice are rolled (21 outcomes), values in categories.
+
+    A quarter of the games begin with up to 36 random moves, which is a random scorecard of as many as 12 marks: the
+    upper bonus is learnt from those, since games of a new network hardly ever earn it.
+    """
+    cap = PlayoutCap(full=64, fast=16, chance=0.5)
+    return TrainConfig(
+        search=SearchConfig(selector=Gumbel(considered=16), chance=Chance(exact_up_to=21), cap=cap, proofs="off"),
+        net=Net(architecture="mlp", width=256, layers=3, bins=BINS),
+        self_play=SelfPlay(abreast=256, half_life=60.0, openings=0.25, opening_plies=36),
+        teacher=Teacher(positions=10_000, full=200, fast=50),
+        targets=Targets(mix=0.5, steps=9),
+        learner=Learner(batch=1024, warm_up=100, steps=6_000),
+        rating=Rating(simulations=64),
+        minutes=60.0,
+    )
+
+
 def _pig(shape: Shape) -> TrainConfig:
     return TrainConfig(
         search=_search(full=64, fast=16, chance=0.5),
@@ -168,6 +188,7 @@ PRESETS: dict[str, Callable[[Shape], TrainConfig]] = {
     "connect_four": _connect_four,
     "othello": _othello,
     "pyrat": _pyrat,
+    "yatzy": _yatzy,
     "pig": _pig,
     "n_in_a_row": _n_in_a_row,
 }

@@ -73,8 +73,8 @@ demo: install-train
 	$(BIN)/python examples/01_search.py
 	@echo "first result $$(($$(date +%s) - $(STARTED))) s after make demo began"
 	@rm -rf $(DEMO) && mkdir -p build
+	@echo "training connect four in $(DEMO); the line to play against it comes last, for a shell with . $(BIN)/activate"
 	$(BIN)/anabranch train connect_four --run $(DEMO) --config examples/demo.toml $(ARGS)
-	@echo "trained and measured $$(($$(date +%s) - $(STARTED))) s after make demo began; $(BIN)/anabranch is the command"
 
 # The pages in build/docs/index.html; a warning is an error, so is a page that Sphinx has overwritten; nothing is fetched.
 docs: install-docs

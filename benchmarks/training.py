@@ -23,15 +23,17 @@ from anabranch.learn.presets import preset
 from anabranch.learn.rating import rated_agent
 from anabranch.learn.run_folder import RunFolder
 from anabranch.learn.train import described, train
+from anabranch.play.solitaire import solitaire
 
 RESULTS = Path(__file__).resolve().parent / "results" / "training.jsonl"
 # game → (options, minutes, simulations of the trained agent, opponents, games against each)
-GAMES: dict[str, tuple[dict[str, int | str], float, int, tuple[str, ...], int]] = {
+GAMES: dict[str, tuple[dict[str, int | str | bool], float, int, tuple[str, ...], int]] = {
     "tic_tac_toe": ({}, 2.0, 25, ("random", "search:simulations=1000,c=3"), 200),
     "connect_four": ({}, 30.0, 200, ("search:simulations=1000,c=3", "search:simulations=10000,c=3"), 200),
     "othello": ({"size": 6}, 45.0, 200, ("search:simulations=1000,c=3",), 200),
-    "pyrat": ({}, 20.0, 128, ("greedy", "search:simulations=128"), 200),
+    "pyrat": ({"drawn": True}, 20.0, 128, ("greedy", "search:simulations=128"), 200),
     "n_in_a_row": ({}, 60.0, 200, ("search:simulations=200",), 150),
+    "yatzy": ({}, 60.0, 64, ("random", "search:simulations=64"), 500),
     "pig": ({}, 5.0, 64, ("random", "search:simulations=1000"), 400),
 }
 
@@ -75,6 +77,12 @@ def main() -> None:
     with RunFolder.open(folder) as run:
         agent = rated_agent(run, game, len(run.ledger.rows["models"]), simulations)
     for opponent in opponents:
+        if game.players == 1:
+            got, theirs = solitaire(game, agent, games), solitaire(game, opponent, games)
+            reach = 1.96 * float(got.std(ddof=1)) / games**0.5
+            told[opponent] = [float(got.mean()), reach, float(theirs.mean())]
+            print(f"{got.mean():.2f} ± {reach:.2f} points; {opponent}: {theirs.mean():.2f}", flush=True)
+            continue
         found = ab.match(game, agent, opponent, games=games)
         told[opponent] = [found.score, *found.interval]
         print(f"{opponent}: {found.score:.3f} ({found.interval[0]:.3f} to {found.interval[1]:.3f})", flush=True)

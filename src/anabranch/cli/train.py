@@ -116,6 +116,8 @@ class Command(GameFlags):
             plans = done.method == "muzero"
             agent = f"plan:model={models[-1]}" if plans else f"search:simulations=200,evaluator={models[-1]}{done.mix}"
             words = ["anabranch", "play", self.game, "--agent", agent]
+            words += [word for pair in self.option for word in ("--option", pair)]
+            words += ["--interpreted"] * self.interpreted
             print(f"to play against it:\n  {shlex.join(words)}")
 
 

@@ -1,16 +1,19 @@
 """How much of a network's speed is left in self-play? 256 games of connect four, a tower of 5 × 32 in eight bits.
 
-    .venv/bin/python benchmarks/self_play_speed.py [--games 256] [--simulations 64] [--moves 6] [--rounds 5]
+    .venv/bin/python benchmarks/self_play_speed.py [--games 256] [--simulations 64] [--moves 6] [--rounds 5] [--worker]
 
 Every move of every game: search with noise and forced playouts, take the target, draw an action, move the root on with
 its graph; finished games begin anew. The search notes how large its batches were; then the bare session, on one thread
 as in the search, is given observations of exactly those sizes in the same process. The ratio is the share of the
-session's positions per second that self-play reaches. Printed too: what a move costs beside the search itself.
+session's positions per second that self-play reaches. Printed too: what a move costs beside the search itself. The last
+row is the worker of `anabranch train` by the game's preset, records included; `--worker` measures nothing else. It is
+timed by the processor's clock, as is the session beside it.
 """
 
 from __future__ import annotations
 
 import argparse
+import itertools
 import logging
 import os
 import statistics
@@ -28,6 +31,7 @@ from network_overhead import Noting
 import anabranch as ab
 
 BAR = 0.9
+WORKER_BAR = 0.85  # with everything that a record of a game takes
 
 
 class SelfPlay:
@@ -116,6 +120,47 @@ def row(model: Path, games: int, simulations: int, moves: int, rounds: int, dept
     )
 
 
+def worker_row(model: Path, rounds: int, seconds: float) -> measure.Row:
+    """Measure the worker of a training run: batches, then the bare session with the same sizes, in turn."""
+    from anabranch.learn.presets import preset
+    from anabranch.learn.selfplay import Worker
+
+    game = ab.games.load("connect_four")
+    evaluator = Noting(ab.Onnx(model, threads=1))
+    config = preset(game)
+    bare = SelfPlay(model, config.self_play.abreast, 1, 1)
+    shares, rates, alone, ended = [], [], [], 0
+    with Worker(game, config, evaluator) as worker:
+        batches = worker.play(itertools.count())
+        begun = time.process_time()
+        while time.process_time() - begun < 2 * seconds:  # until games are at different moves
+            next(batches)
+        decisions = worker.decisions
+        for _ in range(rounds):
+            evaluator.sizes.clear()
+            begun = time.process_time()
+            while (ours := time.process_time() - begun) < seconds:
+                ended += len(next(batches))
+            sizes = list(evaluator.sizes)
+            begun = time.process_time()
+            bare.infer(sizes)
+            theirs = time.process_time() - begun
+            shares.append(theirs / ours)
+            rates.append(sum(sizes) / ours)
+            alone.append(sum(sizes) / theirs)
+        moves = (worker.decisions - decisions) / rounds / seconds
+        full = worker.fill
+    return measure.Row(
+        f"the worker of training, {config.self_play.abreast} games",
+        statistics.median(rates),
+        theirs=statistics.median(alone),
+        ratio=statistics.median(shares),
+        bar=WORKER_BAR,
+        unit="positions/s",
+        note=f"batches {full:.0%} full; {moves:,.0f} moves/s, {ended / rounds / seconds:.1f} games/s",
+    )
+
+
 def main(words: Sequence[str] | None = None) -> list[measure.Row]:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0] if __doc__ else None)
@@ -125,6 +170,8 @@ def main(words: Sequence[str] | None = None) -> list[measure.Row]:
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--channels", type=int, default=32)
     parser.add_argument("--blocks", type=int, default=5)
+    parser.add_argument("--seconds", type=float, default=4.0, help="of the worker's rounds")
+    parser.add_argument("--worker", action="store_true", help="nothing but the worker of training")
     asked = parser.parse_args(words)
     game = ab.games.load("connect_four")
     with tempfile.TemporaryDirectory() as folder:
@@ -132,7 +179,9 @@ def main(words: Sequence[str] | None = None) -> list[measure.Row]:
         net = ab.nets.make("tower", game, channels=asked.channels, blocks=asked.blocks).eval()
         ab.to_onnx(net, game, whole)
         ab.quantise(whole, model, game)
-        lines = [row(model, asked.games, asked.simulations, asked.moves, asked.rounds, depth) for depth in (1, 2)]
+        depths = () if asked.worker else (1, 2)
+        lines = [row(model, asked.games, asked.simulations, asked.moves, asked.rounds, depth) for depth in depths]
+        lines.append(worker_row(model, asked.rounds, asked.seconds))
     measure.finish(__file__, lines)
     return lines
 

@@ -246,6 +246,8 @@ class Searcher:
             return
         for explores in (True, False):
             chosen = [(root.native, goal) for root, goal in zip(roots, goals, strict=True) if root.explores is explores]
+            if not chosen:
+                continue
             natives, towards = [native for native, _ in chosen], [goal for _, goal in chosen]
             set_rules(natives, towards, noise if explores else None, forced.k if forced and explores else 0.0)
 
@@ -348,6 +350,9 @@ class Searcher:
         self.give_back(asking.roots)
 
 
+PLAIN_NOISE = RootNoise()  # made once: settings check themselves when they are made
+
+
 def set_rules(natives: list[Any], goals: list[int], noise: RootNoise | None, forced: float) -> None:
     """Let noise on the priors, drawn once, and forced visits hold at roots until they move on; plan runs."""
     rules_of(partial(_native.set_root_rules, natives), goals, noise, forced)
@@ -355,7 +360,7 @@ def set_rules(natives: list[Any], goals: list[int], noise: RootNoise | None, for
 
 def rules_of(take: Callable[..., None], goals: list[int], noise: RootNoise | None, forced: float) -> None:
     """The same, of roots that `take` them."""
-    drawn = noise or RootNoise()
+    drawn = noise or PLAIN_NOISE
     numbers = (drawn.weight, drawn.alpha or 0.0, drawn.total, forced)
     try:
         take(goals, noise is not None, *numbers)

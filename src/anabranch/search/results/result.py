@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import math
 from dataclasses import dataclass, field, replace
@@ -198,6 +199,7 @@ class Result:
         return result_html(self)
 
 
+@functools.lru_cache(maxsize=64)  # settings check themselves when they are made, which takes as long as ten evaluations
 def used(config: SearchConfig, explores: bool) -> SearchConfig:
     """Return the settings a root was searched with: a fast search has no noise and no forced playouts."""
     return config if explores else replace(config, noise=None, forced=None)

@@ -1,12 +1,14 @@
 """How far one learner goes: what 1 to 1,000 workers would send, and when learning is the bottleneck. Connect four.
 
-    .venv/bin/python benchmarks/scale.py [--seconds 40] [--workers 1 10 100 1000] [--write]
+    .venv/bin/python benchmarks/scale.py [--seconds 40] [--workers 1 2 4 10 100 1000] [--faster 1 50] [--write]
 
 First everything is measured, on one core and in processor seconds, by the game's preset: what a worker makes of one
 core, what its games weigh, what taking them in costs (reading, committing, computing what players saw), what a step of
 the learner and an export cost, what weights weigh. Then the loop is simulated with those figures: games arrive from so
-many workers; the process that learns takes in what has come, makes at most eight steps, exports when it is time, again
-and again. A learner that cannot keep up shows every position less often than `learner.reuse` says.
+many workers; the process that learns takes in what has come, at most so many games, makes at most eight steps, exports
+when it is time, again and again; workers get new numbers for games that were taken in, and wait where there are none.
+A learner that cannot keep up shows every position less often than `learner.reuse` says. `--faster` assumes steps and
+exports that take so many times less, as on an accelerator; that was not measured.
 """
 
 from __future__ import annotations
@@ -26,6 +28,7 @@ import anabranch as ab
 from anabranch.learn.export import exported
 from anabranch.learn.learner import Learner, new_net
 from anabranch.learn.presets import preset
+from anabranch.learn.processes import AHEAD, MOST
 from anabranch.learn.records import GameRecord, read_shard, write_shard
 from anabranch.learn.replay import Replay
 from anabranch.learn.run_folder import RunFolder
@@ -53,6 +56,7 @@ class Costs:
     batch: int
     reuse: float
     every: int  # steps between exports
+    ahead: int  # games a worker knows of
 
 
 def timed(act: object) -> tuple[object, float]:
@@ -111,6 +115,7 @@ def measured(seconds: float) -> Costs:
         batch=config.learner.batch,
         reuse=config.learner.reuse,
         every=config.export.every,
+        ahead=AHEAD * config.self_play.abreast,
     )
 
 
@@ -125,17 +130,21 @@ class Found:
     exporting: float
     idle: float
     reuse: float  # how often a position is shown
-    waiting: float  # games that have come and are not taken in, at the end
+    workers_idle: float  # share of the workers' time
     exports: float  # an hour
 
 
 def simulated(costs: Costs, workers: int, hours: float = 1.0) -> Found:
     """Let the loop of `learn/loop.py` run on figures: take in what has come, at most eight steps, perhaps an export."""
     rate, end = workers * costs.games, 3600.0 * hours
-    now = taking = learning = exporting = idle = 0.0
+    now = before = taking = learning = exporting = idle = played = waiting = 0.0
     taken = steps = exports = 0
     while now < end:
-        arrived = int(rate * now) - taken
+        room = workers * costs.ahead - waiting  # games that workers have numbers for
+        more = min(rate * (now - before), max(0.0, room))
+        before, played, waiting = now, played + more / rate, waiting + more
+        arrived = min(MOST, int(waiting))
+        waiting -= arrived
         spent = arrived * costs.taken_in
         taken, taking, now = taken + arrived, taking + spent, now + spent
         credit = costs.reuse * costs.positions * taken - steps * costs.batch
@@ -149,11 +158,11 @@ def simulated(costs: Costs, workers: int, hours: float = 1.0) -> Found:
             idle, now = idle + wait, now + wait
     return Found(
         workers, taken / now, taking / now, learning / now, exporting / now, idle / now,
-        steps * costs.batch / max(1.0, taken * costs.positions), rate * now - taken, exports / hours,
+        steps * costs.batch / max(1.0, taken * costs.positions), 1.0 - played / now, exports / hours,
     )  # fmt: skip
 
 
-def table(costs: Costs, workers: list[int]) -> str:
+def table(costs: Costs, workers: list[int], faster: list[float]) -> str:
     """Return the measured figures and the table."""
     lines = [
         f"Measured, on one core: a worker ends {costs.games:.2f} games a second, {costs.evaluations:,.0f} evaluations "
@@ -161,16 +170,24 @@ def table(costs: Costs, workers: list[int]) -> str:
         f"the learning process {1e3 * costs.taken_in:.2f} ms until it is in the replay; a step of {costs.batch} rows "
         f"takes {1e3 * costs.step:.0f} ms, an export {costs.export:.1f} s; weights are {costs.weights / 1e3:,.0f} kB.",
         "",
-        "| workers | games/s | games, MB/s to the learner | weights, MB/s from it | taking in | learning | exporting | "
-        "idle | samples a position | exports an hour |",
-        "|---:|---:|---:|---:|---:|---:|---:|---:|---:|---:|",
+        "| learner | workers | games/s | games, MB/s to the learner | weights, MB/s from it | taking in | learning | exporting | "
+        "idle | workers idle | samples a position | exports an hour |",
+        "|---:|" + "---:|" * 11,
     ]
-    for count in workers:
-        found = simulated(costs, count)
+    for times, count in itertools.product(faster, workers):
+        sped_up = dataclasses.replace(costs, step=costs.step / times, export=costs.export / times)
+        found = simulated(sped_up, count)
         out = found.exports / 3600.0 * costs.weights * count / 1e6
         cells = (
-            *(f"{count:,}", f"{found.games:,.1f}", f"{found.games * costs.sent / 1e6:.3f}", f"{out:.3f}"),
-            *(f"{share:.1%}" for share in (found.taking_in, found.learning, found.exporting, found.idle)),
+            *(
+                "as measured" if times == 1 else f"{times:g} × faster",
+                f"{count:,}",
+                f"{found.games:,.1f}",
+                f"{found.games * costs.sent / 1e6:.3f}",
+                f"{out:.3f}",
+            ),
+            *(f"{share:.0%}" for share in (found.taking_in, found.learning, found.exporting, found.idle)),
+            f"{found.workers_idle:.0%}",
             *(f"{found.reuse:.2f} of {costs.reuse:g}", f"{found.exports:,.0f}"),
         )
         lines.append(f"| {' | '.join(cells)} |")
@@ -180,12 +197,13 @@ def table(costs: Costs, workers: list[int]) -> str:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0] if __doc__ else None)
     parser.add_argument("--seconds", type=float, default=40.0)
-    parser.add_argument("--workers", type=int, nargs="+", default=[1, 10, 100, 1000])
+    parser.add_argument("--workers", type=int, nargs="+", default=[1, 2, 4, 10, 100, 1000])
+    parser.add_argument("--faster", type=float, nargs="+", default=[1.0, 50.0])
     parser.add_argument("--write", action="store_true", help="into docs/training.md")
     asked = parser.parse_args()
     costs = measured(asked.seconds)
     print(dataclasses.asdict(costs))
-    text = table(costs, asked.workers)
+    text = table(costs, asked.workers, asked.faster)
     print(text)
     if asked.write:
         fill("scale", text, PAGE)

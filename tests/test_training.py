@@ -499,6 +499,18 @@ def test_figures_and_the_page_of_a_run(tmp_path, capsys):
     assert page.count("<svg") == 5
     assert "http" not in page.replace("http://www.w3.org/2000/svg", "")
     assert "model 2" in page
+    assert main(["stats", str(tmp_path / "run"), "--plots", str(tmp_path / "plots")]) == GOOD
+    plots = {path.stem: path.read_bytes() for path in (tmp_path / "plots").iterdir()}
+    assert len(plots) == page.count("<svg")
+    assert all(data.startswith(b"\x89PNG") for data in plots.values())
+
+
+def test_a_run_that_somebody_is_at_work_on_can_be_looked_at(tmp_path, capsys):
+    train(tmp_path / "run", SAID, tiny("most_steps=6", "rating.models=0"))
+    with RunFolder.open(tmp_path / "run") as run:
+        assert main(["stats", str(tmp_path / "run"), "--json"]) == GOOD
+        assert json.loads(capsys.readouterr().out)["games"] == len(run.ids)
+        assert main(["doctor", str(tmp_path / "run")]) == GOOD
 
 
 def test_ratings_are_played_once_and_kept(tmp_path, capsys):

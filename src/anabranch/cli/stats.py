@@ -22,6 +22,9 @@ class Command:
     report: Annotated[
         Path | None, arg(help_behavior_hint="", metavar="FILE", help="write a page with plots, report.html")
     ] = None
+    plots: Annotated[
+        Path | None, arg(help_behavior_hint="", metavar="DIR", help="write the plots of that page as PNG files")
+    ] = None
     json: Annotated[bool, arg(help="print for machines")] = False
 
     def run(self) -> int:
@@ -29,13 +32,17 @@ class Command:
         from anabranch.learn.run_folder import RunFolder
         from anabranch.learn.statistics import imagined, rated_so_far, statistics
 
-        with RunFolder.open(self.run_folder, say) as run:
+        with RunFolder.look(self.run_folder, say) as run:
             found, rated = statistics(run), rated_so_far(run)
         if self.report is not None:
             from anabranch.learn.report import write_report
 
             write_report(self.report, found, rated)
             say(f"written to {self.report}")
+        if self.plots is not None:
+            from anabranch.learn.report import write_plots
+
+            say("written: " + ", ".join(map(str, write_plots(self.plots, found, rated))))
         if self.json:
             ratings = None if rated is None else [dataclasses.asdict(each) for each in rated.rated]
             print_json({**dataclasses.asdict(found), "ratings": ratings})

@@ -20,6 +20,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from anabranch.errors import AnabranchError, MissingExtraError, reason
+from anabranch.learn.processes import MOST
 from anabranch.learn.records import GameRecord, read_shard, write_shard
 from anabranch.learn.settings import TrainConfig
 from anabranch.learn.worker import read_weights, weights_message
@@ -155,7 +156,7 @@ class Cluster:
     # What comes back
 
     def games(self) -> list[GameRecord]:
-        """Return the games that have come in meanwhile; wait a moment if there are none."""
+        """Return games that have come in meanwhile; wait a moment if there are none."""
         waiting = {call: actor for actor in self.actors for call in actor.calls}
         found: list[GameRecord] = []
         if waiting:
@@ -163,7 +164,8 @@ class Cluster:
             if not done:
                 done, _ = self._ray.wait(list(waiting), num_returns=1, timeout=WAIT)
             for call in done:
-                found += self._answer(waiting[call], call)
+                if len(found) < MOST:  # the others stay for the next time
+                    found += self._answer(waiting[call], call)
         else:
             time.sleep(WAIT)
         for actor in self.actors:

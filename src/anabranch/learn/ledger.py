@@ -53,11 +53,13 @@ class Ledger:
                     "INSERT OR IGNORE INTO heads VALUES (?, 0, ?)", [(table, FIRST) for table in TABLES]
                 )
         self._check_structure()
+        self._file.execute("BEGIN")  # one moment for all tables, whoever writes meanwhile
         heads = {name: (rows, seal) for name, rows, seal in self._file.execute("SELECT name, rows, seal FROM heads")}
         if set(heads) != set(TABLES):
             raise DataError(f"{self.path} is damaged: it does not have the tables of a run")
         for table in TABLES:
             self._read(table, *heads[table])
+        self._file.execute("COMMIT")
 
     def _check_structure(self) -> None:
         found = [row[0] for row in self._file.execute("PRAGMA integrity_check(3)")]

@@ -25,6 +25,7 @@ from anabranch.learn.worker import weights_message
 from anabranch.search.settings.mapping import to_mapping
 
 WAIT = 0.05  # seconds for games, before the learner has its turn
+MOST = 256  # games taken in before it has: who plays faster than that waits, and says so
 AHEAD = 2  # games a process knows of for each one it plays
 MOST_DEATHS = 5  # of processes that sent nothing at all, in a row
 
@@ -131,7 +132,7 @@ class Processes:
         """Return the games that have come in meanwhile; wait a moment if there are none."""
         found: list[GameRecord] = []
         deadline = time.monotonic() + WAIT
-        while True:
+        while len(found) < MOST:
             try:
                 left = max(0.0, deadline - time.monotonic())
                 process, kind, body = self._news.get(timeout=left) if not found and left else self._news.get_nowait()

@@ -10,7 +10,7 @@ from typing import Any
 from anabranch.draw.chart import Series, chart
 from anabranch.draw.picture import Picture
 from anabranch.draw.svg import clean
-from anabranch.files import replace_file
+from anabranch.files import make_folder, replace_file
 from anabranch.learn.imagination import WORDS
 from anabranch.learn.rating import Table
 from anabranch.learn.statistics import Statistics, imagined
@@ -122,3 +122,9 @@ def _table(columns: Any, rows: Any) -> str:
 def write_report(path: str | os.PathLike[str], found: Statistics, rated: Table | None) -> None:
     """Write the page; its charts stand in it."""
     replace_file(Path(path), html(found, rated).encode())
+
+
+def write_plots(folder: Path, found: Statistics, rated: Table | None) -> list[Path]:
+    """Write every chart as a PNG file, into a folder that is made if it is not there; return their names."""
+    make_folder(folder)
+    return [picture.save(folder / f"{name}.png") for name, picture in charts(found, rated).items()]

@@ -43,7 +43,7 @@ def passed(step: str) -> None:
 class RunFolder:
     """A run on disk, open for writing by this process alone."""
 
-    def __init__(self, folder: Path, ledger: Ledger, lock: LockedFile, say: Callable[[str], None]) -> None:
+    def __init__(self, folder: Path, ledger: Ledger, lock: LockedFile | None, say: Callable[[str], None]) -> None:
         self.folder, self.ledger, self._lock, self.say = folder, ledger, lock, say
         self.said: list[str] = []
         self.ids = {number for row in ledger.rows["shards"] for number in row["ids"]}
@@ -92,6 +92,13 @@ class RunFolder:
         except BaseException:
             lock.close()
             raise
+
+    @classmethod
+    def look(cls, folder: Path, say: Callable[[str], None] = lambda words: None) -> Self:
+        """Open a run to read it as it is at this moment, whoever is at work on it; nothing is written."""
+        if not (folder / LEDGER).exists():
+            raise UsageError(f"{folder} is not the folder of a run: it has no {LEDGER}")
+        return cls(folder, Ledger(folder / LEDGER), None, say)
 
     @staticmethod
     def begun(folder: Path) -> bool:
@@ -160,7 +167,8 @@ class RunFolder:
     def close(self) -> None:
         """Let others have the run."""
         self.ledger.close()
-        self._lock.close()
+        if self._lock is not None:
+            self._lock.close()
 
     def __enter__(self) -> Self:
         return self
@@ -309,12 +317,11 @@ def examine(folder: Path) -> list[tuple[str, str]]:
         found.append((name, ""))
         return made
 
-    ledger = look(LEDGER, lambda: Ledger(folder / LEDGER))
-    if ledger is None:
+    whole = look(LEDGER, lambda: RunFolder.look(folder))
+    if whole is None:
         return found
+    ledger = whole.ledger
     try:
-        whole = RunFolder.__new__(RunFolder)
-        whole.folder, whole.ledger = folder, ledger
         look(SETTINGS, lambda: whole.config)
         if (folder / COPY).exists():
             look(COPY, lambda: Ledger(folder / COPY).close())

@@ -170,9 +170,9 @@ def table(costs: Costs, workers: list[int], faster: list[float]) -> str:
         f"the learning process {1e3 * costs.taken_in:.2f} ms until it is in the replay; a step of {costs.batch} rows "
         f"takes {1e3 * costs.step:.0f} ms, an export {costs.export:.1f} s; weights are {costs.weights / 1e3:,.0f} kB.",
         "",
-        "| learner | workers | games/s | games, MB/s to the learner | weights, MB/s from it | taking in | learning | exporting | "
-        "idle | workers idle | samples a position | exports an hour |",
-        "|---:|" + "---:|" * 11,
+        "| learner | workers | games/s | games, MB/s to the learner | weights, MB/s from it | taking in | learning | "
+        "exporting | idle | workers idle | samples a position | exports an hour |",
+        "|---|" + "---:|" * 11,
     ]
     for times, count in itertools.product(faster, workers):
         sped_up = dataclasses.replace(costs, step=costs.step / times, export=costs.export / times)

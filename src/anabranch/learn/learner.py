@@ -64,6 +64,7 @@ class Learner:
         self.net, self.settings = net, settings
         self._loss = loss or (lambda net, rows: alphazero(net, rows, settings.value_weight))
         self.average = copy.deepcopy(net).eval()
+        net.to(memory_format=torch.channels_last)  # type: ignore[call-overload]  # 150 ms instead of 206 a step of 512
         self.optimiser = torch.optim.AdamW(_groups(net, settings.decay), lr=settings.rate)
         self.step = 0
         self.restores = 0

@@ -160,6 +160,8 @@ def test_a_run_goes_on_with_its_learner_and_its_games(tmp_path):
     with RunFolder.open(tmp_path / "run") as run:
         games, config = len(run.ids), run.config
         again = Training(run, ab.games.load("tic_tac_toe"), config)
+        assert again.credit == 0  # until the window is read
+        again.catch_up()
         assert again.learner.step == 12
         assert again.replay.total == first.positions
         state = run.newest_state()
@@ -174,6 +176,34 @@ def test_a_run_goes_on_with_its_learner_and_its_games(tmp_path):
     with RunFolder.open(tmp_path / "run") as run:
         found = [record.id for row in run.ledger.rows["shards"] for record in run.games(row)]
         assert len(found) == len(set(found)) == second.games
+
+
+def test_games_played_while_a_window_is_read_come_after_it(tmp_path):
+    """A shard a turn: the order in the replay is that of the commits, and nothing is learnt before all is there."""
+    config = tiny("most_steps=12", "rating.models=0", "rating.positions=0")
+    train(tmp_path / "run", SAID, config)
+    more = dataclasses.replace(config, most_steps=20)
+    game = ab.games.load("tic_tac_toe")
+    with RunFolder.open(tmp_path / "run") as run, Stopping() as stop:
+        training = Training(run, game, more)
+        taken: list[int] = []
+        real, steps = training.take_in, [0]
+
+        def take_in(record):
+            taken.append(record.id)
+            real(record)
+
+        def learn(rows):
+            steps[0] += 1
+            assert not training._unread
+            return learner_learn(rows)
+
+        training.take_in, learner_learn = take_in, training.learner.learn  # type: ignore[method-assign]
+        training.learner.learn = learn  # type: ignore[method-assign]
+        assert len(training._unread) == len(run.ledger.rows["shards"]) > 1
+        training.train(lambda *given: InProcess(game, more, *given), stop)
+        assert taken == [number for row in run.ledger.rows["shards"] for number in row["ids"]]
+    assert steps[0] == 8
 
 
 def test_other_settings_or_games_do_not_go_on_with_a_run(tmp_path):
@@ -289,6 +319,7 @@ def resumed(folder: Path, config: TrainConfig) -> tuple[object, list[str]]:
     said: list[str] = []
     with RunFolder.open(folder, said.append) as run:
         training = Training(run, ab.games.load("tic_tac_toe"), run.config)
+        training.catch_up()
         weights = {name: tensor.tolist() for name, tensor in training.learner.state().items()}
         rows = training.replay.sample(64, 0, 0)
         return (weights, sorted(run.ids), {name: rows[name].tolist() for name in rows}, run.game), said

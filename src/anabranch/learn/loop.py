@@ -7,6 +7,7 @@ rows to be learnt. In one process the two alternate in slices that are counted, 
 from __future__ import annotations
 
 import time
+from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, replace
 from typing import Any, Protocol, TypeVar
@@ -111,12 +112,14 @@ class Training:
         self._sets: Sets | None = None
         self._current: Any = None  # the evaluator of self-play
         self._stop = Stopping()
+        self._unread: deque[dict[str, Any]] = deque()  # shards of the window, after a run was taken up
+        self._later: list[GameRecord] = []  # played since, to be learnt from after those
         self._go_on()
         self._begun, self._games_before, self._steps_before = time.perf_counter(), len(run.ids), self.learner.step
         self._waited = 0.0  # seconds for games
 
     def _go_on(self) -> None:
-        """Take up what is on disk: the newest checkpoint, and the games of the window."""
+        """Take up what is on disk: the newest checkpoint; and note the games of the window, which are read later."""
         found = self.run.newest_state()
         if found is not None:
             row, _, state = found
@@ -132,8 +135,20 @@ class Training:
             after -= row[kind]  # that came later than this shard
             if after >= window:
                 self.replay.skip(row[kind])
-                continue
-            for record in self.run.games(row):
+            else:
+                self._unread.append(row)
+
+    def catch_up(self, most: int | None = None) -> None:
+        """Read shards of the window, so many or all; what is played meanwhile comes after them.
+
+        A large window takes longer to read than a run should take to go on: a shard at a time, games go on meanwhile.
+        """
+        for _ in range(len(self._unread) if most is None else min(most, len(self._unread))):
+            for record in self.run.games(self._unread.popleft()):
+                self.take_in(record)
+        if not self._unread:
+            later, self._later = self._later, []
+            for record in later:
                 self.take_in(record)
 
     # The loop
@@ -155,6 +170,7 @@ class Training:
                 games = source.games()
                 self._waited += time.perf_counter() - begun
                 self.remember(games)
+                self.catch_up(1)
                 self.learn()
                 self.export(source)
                 self.progress(self.status(source))
@@ -200,8 +216,8 @@ class Training:
             return
         fresh = self._patiently(lambda: self.run.commit_games(self._pending, self.game.players))
         self._pending.clear()
-        for record in fresh:
-            self.take_in(record)
+        self._later += fresh
+        self.catch_up(0)
 
     def take_in(self, record: GameRecord) -> None:
         """Learn from a game; some are held out, and count as if they had been learnt from."""
@@ -231,7 +247,7 @@ class Training:
     @property
     def credit(self) -> float:
         """How many rows the learner may be shown."""
-        if self.replay.total < self.config.replay.least:
+        if self.replay.total < self.config.replay.least or self._unread:
             return 0.0
         return self.config.learner.reuse * self.replay.total - self.learner.step * self.config.learner.batch
 

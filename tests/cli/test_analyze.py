@@ -37,7 +37,8 @@ def visits(found: dict[str, Any], seat: int = 0) -> list[int]:
 
 
 def test_it_prints_the_board_and_the_result(capsys):
-    assert main(["analyze", "connect_four", "--moves", *"ddee", "--simulations", "500"]) == GOOD
+    words = ["--simulations", "500", "--evaluator", "rollout"]
+    assert main(["analyze", "connect_four", "--moves", *"ddee", *words]) == GOOD
     said = capsys.readouterr()
     state = play_moves(ab.games.load("connect_four").start(), "ddee")
     assert said.out == f"{state}\n{ab.search(state, simulations=500)}\n"
@@ -81,6 +82,7 @@ def test_a_position_is_searched_from_a_text_a_file_or_standard_input(capsys, mon
 def test_it_finds_what_the_library_finds(game, options, moves, capsys):
     """At decisions of one, of several, and of the dice."""
     flags = [word for name, value in options.items() for word in ("--option", f"{name}={value}")]
+    flags += ["--evaluator", "rollout"]  # whether or not a network comes with the package
     found = analyze(
         capsys, game, *flags, "--seed", "3", "--simulations", "400", *(["--moves", *moves] if moves else [])
     )

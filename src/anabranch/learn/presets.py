@@ -154,7 +154,7 @@ def _yatzy(shape: Shape) -> TrainConfig:
         self_play=SelfPlay(abreast=256, half_life=60.0, openings=0.25, opening_plies=36),
         teacher=Teacher(positions=10_000, full=200, fast=50),
         targets=Targets(mix=0.5, steps=9),
-        learner=Learner(batch=1024, warm_up=100, steps=6_000),
+        learner=Learner(batch=256, warm_up=100, steps=10_000),
         rating=Rating(simulations=64),
         minutes=60.0,
     )

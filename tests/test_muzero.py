@@ -231,6 +231,17 @@ def test_steps_count_a_kth_each():
     assert found.total.item() == pytest.approx(found.more["reward"].item(), rel=1e-6)
 
 
+def test_steps_past_the_end_can_be_left_out():
+    """Without a weight of their own, whatever is imagined past the end changes nothing."""
+    net, rows = a_net(), a_sample(4)
+    past = ~rows["inside"][:, :-1]
+    assert past.any()
+    other = {**rows, "actions": np.where(past, 8 - rows["actions"], rows["actions"])}
+    for weight, same in ((0.0, True), (1.0, False)):
+        one, two = (muzero(net, each, 1.0, Unroll(steps=4, past=weight)).total.item() for each in (rows, other))
+        assert (abs(one - two) < 1e-6) == same
+
+
 def test_half_of_the_gradient_goes_through_a_step():
     latent = torch.tensor([0.25, 0.5], requires_grad=True)
     assert torch.equal(halved(latent), latent)

@@ -69,6 +69,9 @@ def muzero(net: WorldModel, rows: Arrays, value_weight: float, unroll: Unroll) -
     told = Prediction(*(part.reshape(steps + 1, len(seen), -1).transpose(0, 1) for part in told))
 
     searched, valued, inside, known = (_weights(rows[name]) for name in ("searched", "valued", "inside", "known"))
+    played = inside[:, :-1]  # steps that were, beside those past the end
+    known = known * (played + unroll.past * (1.0 - played))
+    valued = valued * (inside + unroll.past * (1.0 - inside))
     policy = policy_loss(told.logits, torch.from_numpy(rows["policy"]), torch.from_numpy(rows["legal"])) * searched
     value = scalar_loss(net.scale, told.free, rows["values"]) * valued
     legal_targets = torch.from_numpy(rows["legal"]).to(told.legal.dtype)

@@ -156,6 +156,7 @@ class Unroll(Part):
     end: Annotated[float, "weight of the loss of whether a step ends the game", Within(0)] = 1.0
     legal: Annotated[float, "weight of the loss of which actions are legal", Within(0)] = 1.0
     mover: Annotated[float, "weight of the loss of who moves next", Within(0)] = 1.0
+    past: Annotated[float, "weight of steps past the end of a game, beside that of played ones", Within(0)] = 1.0
     consistency: Annotated[
         float, "weight of 2 − 2·cos between imagined and encoded latents; 0: they are not compared", Within(0)
     ] = 0.0

@@ -1,6 +1,6 @@
 """What processes that play beside the learner bring: positions per second, and who is idle, on connect four.
 
-    .venv/bin/python benchmarks/workers.py [--seconds 180] [--workers 0 1 2] [--rounds 1] [--write]
+    .venv/bin/python benchmarks/workers.py [--seconds 180] [--workers 0 1 2] [--rounds 1]
 
 Runs by the preset of the game, each for the same wall time, one after the other, in folders that are thrown away.
 Beside wall time stands processor time, of the process that learns and of those that play: a machine that does other
@@ -22,7 +22,6 @@ from pathlib import Path
 from typing import Any
 
 import measure  # noqa: F401  (first: it limits threads)
-from pages import fill
 
 import anabranch as ab
 from anabranch.learn.presets import preset
@@ -84,17 +83,13 @@ def main() -> None:
     parser.add_argument("--workers", type=int, nargs="+", default=[0, 1, 2])
     parser.add_argument("--rounds", type=int, default=1)
     parser.add_argument("--set", action="append", default=[])
-    parser.add_argument("--write", action="store_true", help="put the table into docs/training.md")
     asked = parser.parse_args()
     found = []
     for _ in range(asked.rounds):
         for workers in asked.workers:
             found.append({**run(workers, asked.seconds / 60, tuple(asked.set)), "load": os.getloadavg()[0]})
             print(found[-1], flush=True)
-    text = table(found)
-    print(text)
-    if asked.write:
-        fill("workers", text, Path(__file__).resolve().parents[1] / "docs" / "training.md")
+    print(table(found))
 
 
 def table(found: list[dict[str, Any]]) -> str:

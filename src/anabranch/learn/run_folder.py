@@ -14,8 +14,9 @@ is used twice.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from types import TracebackType
@@ -187,9 +188,9 @@ class RunFolder:
             return []
         name = f"{REPLAY}/{self._free_number('shards', REPLAY):06d}.npz"
         data = write_shard(fresh, players)
-        self._left.append(name)
-        if not create_file(self.folder / name, data):
-            raise FileError(f"{self.folder / name} is there already, and no row has it; open the run anew", name)
+        with self._writing(name):
+            if not create_file(self.folder / name, data):
+                raise FileError(f"{self.folder / name} is there already, and no row has it; open the run anew", name)
         passed("shard written")
         self._commit(name, data, fresh)
         passed("shard committed")
@@ -201,6 +202,17 @@ class RunFolder:
         taken = [int(Path(row["file"]).stem) for row in self.ledger.rows[table]]
         taken += [int(path.stem) for path in (self.folder / part).iterdir() if path.stem.isdecimal()]
         return max(taken, default=0) + 1
+
+    @contextlib.contextmanager
+    def _writing(self, *names: str) -> Iterator[None]:
+        """Write files that a row is to have: if that fails no row was tried, and they go at once to make room."""
+        try:
+            yield
+        except FileError:
+            for name in names:
+                self._afterwards(partial(remove_file, self.folder / name))
+            raise
+        self._left += names
 
     def _clear(self, *committed: str) -> None:
         """Remove the files of commits that have failed: the one that was made now has taken their place."""
@@ -249,11 +261,11 @@ class RunFolder:
         """Write a network and the learner's state, and commit both; older states go."""
         number, version = self._free_number("models", MODELS), len(self.ledger.rows["models"]) + 1
         model, kept = f"{MODELS}/{number:06d}.safetensors", f"{STATES}/{number:06d}.safetensors"
-        self._left += [model, kept]
-        replace_file(self.folder / model, weights)
-        passed("weights written")
-        replace_file(self.folder / kept, state)
-        passed("state written")
+        with self._writing(model, kept):
+            replace_file(self.folder / model, weights)
+            passed("weights written")
+            replace_file(self.folder / kept, state)
+            passed("state written")
         row = {"version": version, "file": model, "sha256": _sha(weights), "state": kept, "state_sha256": _sha(state)}
         row |= facts
         self.ledger.add([("models", row)])

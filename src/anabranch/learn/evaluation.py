@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from anabranch.evaluate.batch import Batch, answers, as_evaluator
+from anabranch.evaluate.mixed import Mixed
 from anabranch.game.state import State
 from anabranch.learn.export import agent_of
 from anabranch.learn.frozen_set import Sets
@@ -43,7 +44,8 @@ def scored(sets: Sets, evaluator: Any, simulations: int, config: SearchConfig | 
     positions = [each for part in sets.values() for each in part]
     states = [each.state for each in positions]
     evaluator = as_evaluator(evaluator)
-    logits, _ = answers(evaluator, Batch(states, keys=[0] * len(states)))
+    alone = evaluator.evaluator if isinstance(evaluator, Mixed) else evaluator  # rollouts have no policy
+    logits, _ = answers(alone, Batch(states, keys=[0] * len(states)))
     turns = [Turn(state, seats_of(state)[0], seed=number) for number, state in enumerate(states)]
     actions = agent_of(evaluator, simulations, config).choose(turns)
     lost = np.zeros((len(positions), 2))

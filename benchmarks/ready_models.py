@@ -85,6 +85,7 @@ def main() -> None:
         data = run.read(row["file"], row["sha256"])
         told = {"games": len(run.ids), "positions": run.positions, "steps": row["step"], "seed": run.config.seed}
         told |= {"minutes": round(row["seconds"] / 60, 2), "version": ab.__version__}
+        mix = run.config.self_play
         course, said = [dict(each) for each in run.ledger.rows["metrics"]], run.game
     game = load_game(said)
     folder = MODELS / flags.name
@@ -93,7 +94,7 @@ def main() -> None:
     shutil.copyfile(flags.run / "run.toml", folder / SETTINGS)
     log = Log(
         format=FORMAT, sha256=hashlib.sha256(data).hexdigest(), game=said, plays=flags.plays or [repr(game)],
-        agent=flags.agent, default=False, run=told, course=course, against=[],
+        agent=flags.agent, default=False, rollouts=mix.rollouts, share=mix.share, run=told, course=course, against=[],
     )  # fmt: skip
     write(folder, log)
     settle(folder, log, flags)

@@ -35,6 +35,11 @@ class Mixed:
 
     def evaluate(self, batch: Batch) -> Answer:
         logits, values = ask(self.evaluator, batch)
-        if not len(batch):
-            return logits, values
-        return logits, (1.0 - self.share) * values.astype(np.float64) + self.share * batch.rolled_out(self.rollouts)
+        return logits, with_rollouts(values, batch, self.rollouts, self.share)
+
+
+def with_rollouts(values: Any, batch: Batch, rollouts: Rollout, share: float) -> Any:
+    """Return (1 − share)·values + share·(mean of rollouts from each state)."""
+    if not len(batch):
+        return values
+    return (1.0 - share) * np.asarray(values, np.float64) + share * batch.rolled_out(rollouts)

@@ -16,6 +16,9 @@ from typing import Any
 import msgspec
 
 from anabranch.errors import DataError, UsageError, reason
+from anabranch.evaluate.batch import Answer, Batch
+from anabranch.evaluate.mixed import with_rollouts
+from anabranch.evaluate.native import Rollout
 from anabranch.evaluate.network import NetworkEvaluator, Observations
 from anabranch.evaluate.seats import View
 from anabranch.files import DATA, read_file
@@ -47,6 +50,8 @@ class Log(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     game: dict[str, Any]  # that it was trained in: name, options, compiled
     plays: list[str]  # patterns of games it is for, as games print themselves
     agent: str  # what follows `search:` in the name of the agent `best`
+    rollouts: int = 0  # of a state, mixed into the network's values as in its training (ab.Mixed)
+    share: float = 0.5  # of the value, that these have
     default: bool  # whether it is at least as strong as rollouts with as many simulations
     run: dict[str, Any]  # games, positions, steps, minutes, seed and version of its training
     course: list[dict[str, Any]]  # what every checkpoint scored
@@ -100,13 +105,17 @@ def ready_model(game: Game) -> ReadyModel | None:
 
 
 class Best(NetworkEvaluator):
-    """The network of the package that was trained for the game it is asked about, computed in NumPy."""
+    """The network of the package that was trained for the game it is asked about, computed in NumPy.
+
+    Where rollouts were mixed into its values in training, they are here.
+    """
 
     view: View = "mover"
 
     def __init__(self, sha256: str | None = None) -> None:
         self.sha256 = sha256
         self._network: Any = None
+        self._mix: tuple[Rollout, float] | None = None
 
     def check(self, game: Game) -> None:
         """Find the network of a game; refuse one that has none, or another than was named."""
@@ -128,6 +137,11 @@ class Best(NetworkEvaluator):
         if (shape.observation, shape.actions, shape.players) != (here.observation, here.actions, here.players):
             raise DataError(f"the ready model {model.name} does not fit {game!r}")
         self.sha256, self._network = mark, network
+        self._mix = (Rollout(count=model.log.rollouts), model.log.share) if model.log.rollouts else None
+
+    def evaluate(self, batch: Batch) -> Answer:
+        logits, values = super().evaluate(batch)
+        return logits, values if self._mix is None else with_rollouts(values, batch, *self._mix)
 
     def run(self, observations: Observations) -> tuple[Any, Any]:
         answer: tuple[Any, Any] = self._network(observations)

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
+from typing import Any
 
 import measure  # noqa: F401  (first: it limits threads)
 import pages
@@ -21,15 +22,29 @@ from anabranch.draw.chart import Series, chart
 from anabranch.learn.evaluation import scored
 from anabranch.learn.export import exported, mixed
 from anabranch.learn.frozen_set import stored
+from anabranch.learn.learner import new_net
 from anabranch.learn.run_folder import RunFolder
+from anabranch.learn.settings import TrainConfig
 from anabranch.learn.train import load_game
 from anabranch.nets.files import read
+from anabranch.nets.shape import shape_of
 from anabranch.play.search_agent import SearchAgent
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 PLAIN = "search:simulations=1000,c=3,evaluator=rollout:greedy=0+policy=uniform"
 USUAL = "search:simulations=1000,c=3"
 SIMULATIONS = 200
+
+
+def beside(game: ab.Game, config: TrainConfig) -> list[tuple[str, Any, tuple[int, int]]]:
+    """Return who else looks at the positions: a network that has learnt nothing, and rollouts."""
+    net = new_net(config.net, shape_of(game), config.seed)
+    untrained = exported(net, game, "onnx")[0]
+    return [
+        ("untrained, alone", untrained, (100, 400)),
+        ("default rollouts: 1,000, 10,000", ab.Rollout(), (1000, 10_000)),
+        ("plain rollouts: 1,000, 10,000", ab.Rollout(greedy=0, policy="uniform"), (1000, 10_000)),
+    ]
 
 
 def main() -> None:
@@ -51,6 +66,17 @@ def main() -> None:
     lines[0] += " plain rollouts, 1,000 | default rollouts, 1,000 |"
     lines.append("| ---: " * (4 + len(sets)) + "|")
     curves: dict[str, list[tuple[float, float, float]]] = {"plain rollouts, 1,000": [], "default rollouts, 1,000": []}
+    for words, evaluator, budgets in beside(game, config):
+        found = [scored(sets, evaluator, simulations) for simulations in budgets] if sets else []
+        shares = [
+            ", ".join(
+                ["–" if "rollouts" in words else f"{found[0].sets[name].policy:.3f}"]
+                + [f"{each.sets[name].search:.3f}" for each in found]
+            )
+            for name in sets
+        ]
+        lines.append(f"| {words} | | {' | '.join(shares)} | | |")
+        print(lines[-1], flush=True)
     for row, net in zip(chosen, nets, strict=True):
         evaluator = mixed(exported(net, game, config.export.evaluator)[0], config.self_play)
         cells = [f"{row['seconds'] / 60:.1f}", f"{row['positions']:,}"]

@@ -16,8 +16,9 @@ class Mixed:
     """Mix an evaluator's values with rollouts: (1 − share)·v + share·(mean of rollouts); logits stay as they are.
 
     A network knows what positions look like, a rollout what happens in them, and their errors are different ones: the
-    mean is better than either, above all with a small network (Silver et al. 2016, AlphaGo's λ). Where rules are
-    compiled, a few rollouts cost less than the network. `rollouts` is how many per state, or an `ab.Rollout`.
+    mean may be better than either, above all with a young network (Silver et al. 2016, AlphaGo's λ). Try it: in some
+    games rollouts say little. Where rules are compiled, a few cost less than the network. `rollouts` is how many per
+    state, or an `ab.Rollout`.
 
     Rollouts use a search's own random numbers, so answers belong to its seed: leave `Cached` inside of it, not around
     it.

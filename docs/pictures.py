@@ -22,7 +22,8 @@ import anabranch as ab
 
 FOLDER = Path(__file__).parent / "pictures"
 LARGEST = 150_000  # bytes of a picture
-PAST = {"loops_before"}  # how something was drawn once; nothing draws it any more
+# How something was drawn once, and nothing draws it any more; and what benchmarks/training_curve.py measured.
+PAST = {"loops_before", "training_connect_four"}
 #: A position worth looking at, for every game that has a board: options, and moves from the start.
 POSITIONS: dict[str, tuple[dict[str, Any], str]] = {
     "2048": ({}, "[2@b3] [2@d1] left [4@d4] up [2@c2] right [2@a1] down [2@b4]"),

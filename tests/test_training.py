@@ -393,8 +393,7 @@ def test_a_full_disk_pauses_a_run_and_it_goes_on_when_there_is_room(tmp_path, mo
             found = [record.id for row in run.ledger.rows["shards"] for record in run.games(row)]
             assert len(found) == len(set(found)) == len(run.ids)
         assert not [wrong for _, wrong in examine(tmp_path / f"run{first}") if wrong]
-        assert all("make room" in words for words in said)  # also where what is half written cannot be removed
-        assert all("trying again every" in words for words in said if "cannot be removed" not in words)
+        assert all("trying again every" in words and "make room" in words for words in said)
         paused.append(len(said))
     assert min(paused) >= 3
 
@@ -409,7 +408,7 @@ def test_ctrl_c_ends_a_run_that_waits_for_room(tmp_path, monkeypatch):
                 "anabranch.learn.patience.time.sleep", lambda seconds: os.kill(os.getpid(), signal.SIGINT)
             )
             assert not training.train(lambda *given: InProcess(game, config, *given), stop)
-    assert any("paused" in words for words in said)
+    assert "paused" in said[0]
     assert "8 games and 0 steps are lost" in said[-1]
 
 

@@ -103,7 +103,7 @@ def test_match_and_play_take_a_file(name, capsys, monkeypatch):
         (["match", "connect_four", "search:evaluator=nut.safetensors", "random"], USAGE, "no file nut.safetensors"),
         (["match", "connect_four", "random", "random", "--evaluator", "net.onnx"], USAGE, "no agent takes it"),
         (["play", "connect_four", "--agent", "random", "--evaluator", "net.onnx"], USAGE, "no agent takes it"),
-        (["analyze", "connect_four", "--evaluator", "net.onnx:thread=2"], USAGE, "Did you mean 'threads'"),
+        (["analyze", "connect_four", "--evaluator", "net.onnx:thread=2"], USAGE, "Did you mean 'threads' or 'share'?"),
         (["analyze", "connect_four", "--evaluator", "evaluate.py"], USAGE, "which evaluator of evaluate.py?"),
         (["analyze", "connect_four", "--set", "width=0"], USAGE, "width must be at least 1"),
         (["analyze", "connect_four", "--set", "widht=8"], USAGE, "Did you mean 'width'?"),

@@ -205,12 +205,18 @@ class RunFolder:
 
     @contextlib.contextmanager
     def _writing(self, *names: str) -> Iterator[None]:
-        """Write files that a row is to have: if that fails no row was tried, and they go at once to make room."""
+        """Write files that a row is to have: if that fails no row was tried, and they go at once to make room.
+
+        What cannot be removed now is tried again after the next commit; why the write failed is what users are told.
+        """
         try:
             yield
         except FileError:
             for name in names:
-                self._afterwards(partial(remove_file, self.folder / name))
+                try:
+                    remove_file(self.folder / name)
+                except FileError:
+                    self._left.append(name)
             raise
         self._left += names
 

@@ -1,20 +1,20 @@
 """What the defaults rest on: exploration without priors, the scale, rollouts; tables for docs/options.md.
 
-    .venv/bin/python benchmarks/defaults.py [--games 200] [--only exploration,scale,paying,uniform,rollouts] [--write]
+    .venv/bin/python benchmarks/defaults.py [--games 200] [--only exploration,larger,scale,…] [--write]
 
 *Exploration*: selectors against UCB1 with c = 1, all with one rollout per leaf, at equal simulations; points of matches
-with swapped seats. *Scale*: random games that pay on the way, without `bounds`: how often the search finds an exact
-best first move after 200 simulations, with declared returns as tight as they are and ten times as wide. *Paying*: the
-same in three real games (paying.py): what the choice after 200 simulations loses against exact play. *Uniform*: the
-weight of exploration without rollouts, over solved positions. *Rollouts*: kinds of rollout against uniform ones, at
-equal simulations and at as many as take the same processor time.
+with swapped seats. *Larger*: the same in larger games and for three players. *Scale*: random games that pay on the way,
+without `bounds`: how often the search finds an exact best first move after 200 simulations, with declared returns as
+tight as they are and ten times as wide. *Paying*: the same in three real games (paying.py): what the choice after 200
+simulations loses against exact play. *Uniform*: the weight of exploration without rollouts, over solved positions.
+*Rollouts*: kinds of rollout against uniform ones, at equal simulations and at as many as take the same processor time.
 """
 
 from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 import measure  # noqa: F401  (first: it limits threads)
@@ -24,13 +24,20 @@ import paying as paying_games
 
 import anabranch as ab
 
-GAMES = {
+Games = dict[str, tuple[str, dict[str, object]]]
+GAMES: Games = {
     "connect four": ("connect_four", {}),
     "Othello 6×6": ("othello", {"size": 6}),
     "tic-tac-toe": ("tic_tac_toe", {}),
     "Pig": ("pig", {}),
     "Goofspiel": ("goofspiel", {}),
     "PyRat": ("pyrat", {}),
+}
+LARGER: Games = {
+    "Othello 8×8": ("othello", {}),
+    "three players, 9×9 line 4": ("n_in_a_row", {"preset": "small"}),
+    "Hex 7×7": ("open_spiel:hex", {"board_size": 7}),
+    "Breakthrough 6×6": ("open_spiel:breakthrough", {"rows": 6, "columns": 6}),
 }
 SELECTORS: dict[str, ab.Puct | ab.Ucb1] = {
     "PUCT 1.25": ab.Puct(c_init=1.25),
@@ -65,18 +72,23 @@ def points(game: ab.Game, one: ab.SearchAgent, other: ab.SearchAgent, games: int
     return f"{100 * score.score:.0f} ({100 * score.low:.0f} to {100 * score.high:.0f})"
 
 
-def exploration(games: int) -> tuple[Row, list[Row]]:
+def exploration(games: int, over: Games = GAMES, simulated: Sequence[int] = SIMULATIONS) -> tuple[Row, list[Row]]:
     """Return the table of selectors."""
     rows = []
     for title, selector in SELECTORS.items():
         row = [title]
-        for name, options in GAMES.values():
+        for name, options in over.values():
             game = ab.games.load(name, **options)
-            for simulations in SIMULATIONS:
+            for simulations in simulated:
                 other = agent(simulations, seed=7, selector=ab.Ucb1(c=1.0))
                 row.append(points(game, agent(simulations, selector=selector), other, games))
         rows.append(row)
-    return ["selector", *(f"{title}, {n:,}" for title in GAMES for n in SIMULATIONS)], rows
+    return ["selector", *(f"{title}, {n:,}" for title in over for n in simulated)], rows
+
+
+def larger(games: int) -> tuple[Row, list[Row]]:
+    """Return the same table for larger games."""
+    return exploration(games, LARGER, (300,))
 
 
 def scale(games: int) -> tuple[Row, list[Row]]:
@@ -206,6 +218,7 @@ def rollouts(games: int) -> tuple[Row, list[Row]]:
 
 TABLES: dict[str, Callable[[int], tuple[Row, list[Row]]]] = {
     "exploration": exploration,
+    "larger": larger,
     "scale": scale,
     "paying": paying,
     "uniform": uniform,

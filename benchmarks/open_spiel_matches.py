@@ -2,6 +2,7 @@
 
     .venv/bin/python benchmarks/open_spiel_matches.py [--simulations 1000 | --seconds 0.01] [--games 400]
                                                       [--only pig,goofspiel] [--constants 1,2,3] [--trial 400] [--write]
+                                                      [--exact]
 
 Ours is `ab.SearchAgent(simulations=n)` on one thread with nothing else said. OpenSpiel gets as many simulations, with
 one random rollout per leaf and proven results backed up; where it has proven the result it stops early. Its
@@ -16,8 +17,9 @@ which the paces start. The table shows the processor time that each side really 
 other's time.
 
 Games come in pairs with swapped seats that share opening, dice and prizes. Where nothing else varies, pairs begin with
-random plies: one in tic-tac-toe, which gives nothing away, two elsewhere. Rows that were written before stay, unless
-they are played again: a whole table takes hours, most of them OpenSpiel's Othello.
+random plies: one in tic-tac-toe, which gives nothing away, two elsewhere. `--exact` lets exact play sit in our seat
+(`ab.oracle`; tic-tac-toe and Pig can be solved): what nobody can exceed against that opponent. Rows that were written
+before stay, unless they are played again: a whole table takes hours, most of them OpenSpiel's Othello.
 """
 
 from __future__ import annotations
@@ -169,10 +171,18 @@ class Row:
     high: float
     our_seconds: float
     their_seconds: float
+    exact: bool = False  # exact play in our seat
+
+    @property
+    def kind(self) -> tuple[str, str, bool]:
+        """What there is one row of."""
+        return self.game, self.budget, self.exact
 
     @property
     def met(self) -> bool | None:
         """Whether the bar is; None where there is none. In tic-tac-toe nobody can do better than draw."""
+        if self.exact:
+            return None
         if "simulations" in self.budget:
             return self.high >= EQUAL
         if not self.native:
@@ -181,7 +191,7 @@ class Row:
 
     def cells(self) -> list[str]:
         return [
-            self.game,
+            self.game + (", exact play" if self.exact else ""),
             self.budget,
             f"{self.constant:g}",
             f"{self.games:,}",
@@ -208,13 +218,24 @@ COLUMNS = [
 ]
 
 
-def play(pairing: Pairing, games: int, constant: float, seed: int, *, simulations: int, seconds: float | None) -> Row:
+def play(
+    pairing: Pairing,
+    games: int,
+    constant: float,
+    seed: int,
+    *,
+    simulations: int,
+    seconds: float | None,
+    exact: bool = False,
+) -> Row:
     game = ab.games.load(pairing.name, **pairing.options)
     sides: tuple[ab.Agent, ab.Agent]
     if seconds is None:
         sides = ab.SearchAgent(simulations=simulations, threads=1), mcts_agent(simulations=simulations, c=constant)
     else:
         sides = Ours(Pace(seconds)), paced_mcts(Pace(seconds), constant)
+    if exact:
+        sides = ab.OracleAgent(ab.oracle(game, max_states=10_000_000)), sides[1]
     beforehand = 2 if seconds is None else 10
     ab.match(game, ab.SearchAgent(simulations=20, threads=1), "random", games=2)  # compiles
     ab.match(game, *map(Timed, sides), games=beforehand, openings=pairing.openings, seed=seed + 1000)  # finds the pace
@@ -231,7 +252,7 @@ def play(pairing: Pairing, games: int, constant: float, seed: int, *, simulation
     budget = f"{simulations:,} simulations" if seconds is None else f"{1000 * seconds:g} ms"
     counts = (one.games, one.wins, one.draws, one.losses, one.score, one.low, one.high)
     took = [fmean(side.seconds) for side in timed]
-    return Row(pairing.title, pairing.native, budget, constant, *counts, *took)
+    return Row(pairing.title, pairing.native, budget, constant, *counts, *took, exact)
 
 
 def main() -> None:
@@ -243,13 +264,14 @@ def main() -> None:
     parser.add_argument("--constants", default="1,2,3", help="exploration constants of theirs, with commas between")
     parser.add_argument("--trial", type=int, help="games for each constant; all of them unless said")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--exact", action="store_true", help="exact play in our seat, where a game can be solved")
     parser.add_argument("--write", action="store_true", help="into docs/open_spiel.md and docs/open_spiel_matches.json")
     flags = parser.parse_args()
     for pairing in PAIRINGS:
         if flags.only and pairing.name.removeprefix("open_spiel:") not in flags.only.split(","):
             continue
         rows = []
-        budget = {"simulations": flags.simulations, "seconds": flags.seconds}
+        budget = {"simulations": flags.simulations, "seconds": flags.seconds, "exact": flags.exact}
         trial = min(flags.trial or flags.games, flags.games)
         for constant in map(float, flags.constants.split(",")):
             rows.append(play(pairing, trial, constant, flags.seed, **budget))
@@ -265,9 +287,11 @@ def main() -> None:
 def write(row: Row) -> None:
     """Put a row in the file and the whole table on the page; rows of the same game and budget are replaced."""
     known = [Row(**each) for each in json.loads(FILE.read_text())["rows"]] if FILE.exists() else []
-    rows = [each for each in known if (each.game, each.budget) != (row.game, row.budget)] + [row]
+    rows = [each for each in known if each.kind != row.kind] + [row]
     titles = [pairing.title for pairing in PAIRINGS]
-    rows.sort(key=lambda each: (titles.index(each.game), "ms" in each.budget, len(each.budget), each.budget))
+    rows.sort(
+        key=lambda each: (titles.index(each.game), "ms" in each.budget, len(each.budget), each.budget, each.exact)
+    )
     facts = {
         "anabranch": ab.__version__,
         "open_spiel": version("open_spiel"),

@@ -42,7 +42,7 @@ install-dev: $(VENV)/installed-dev
 $(VENV)/installed-dev: $(VENV)/installed
 	@echo "installing what tests, lint and types need"
 	@$(BUSY) $(PIP) install -c constraints.txt pytest pytest-xdist hypothesis scipy scipy-stubs open_spiel resvg_py ruff mypy \
-	  html5lib torch safetensors onnxruntime onnx onnxscript ray
+	  html5lib torch safetensors onnxruntime onnx onnxscript ray tensorboard
 	@touch $@
 
 # What the pages need on top of that.

@@ -536,6 +536,24 @@ def test_figures_and_the_page_of_a_run(tmp_path, capsys):
     assert all(data.startswith(b"\x89PNG") for data in plots.values())
 
 
+def test_tensorboard_reads_the_figures_of_every_checkpoint(tmp_path):
+    from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
+
+    train(tmp_path / "run", SAID, tiny("most_steps=12", "rating.models=0"))
+    with RunFolder.open(tmp_path / "run") as run:
+        course = run.ledger.rows["metrics"]
+    for _ in range(2):  # written again, it holds the same and not twice as much
+        assert main(["stats", str(tmp_path / "run"), "--tensorboard", str(tmp_path / "events")]) == GOOD
+    read = EventAccumulator(str(tmp_path / "events"))
+    read.Reload()
+    assert [(each.step, each.wall_time, each.value) for each in read.Scalars("positions")] == [
+        (row["step"], row["seconds"], row["positions"]) for row in course
+    ]
+    losses = [pytest.approx(row["losses"]["policy"]) for row in course if row["losses"]]
+    assert [each.value for each in read.Scalars("losses/policy")] == losses
+    assert "step" not in read.Tags()["scalars"]
+
+
 def test_a_run_that_somebody_is_at_work_on_can_be_looked_at(tmp_path, capsys):
     train(tmp_path / "run", SAID, tiny("most_steps=6", "rating.models=0"))
     with RunFolder.open(tmp_path / "run") as run:

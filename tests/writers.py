@@ -203,6 +203,12 @@ def write_page(path: Path, version: int) -> None:
     write_report(path, Statistics("a game", version, 1, 2, 3, 1.0, 1, 9, 1.0, (0.5, 0.5), 0.0, 1.0, 0.1, course), None)
 
 
+def write_events(path: Path, version: int) -> None:
+    from anabranch.learn import tensorboard
+
+    tensorboard.write_events(path, ({"seconds": 60.0, "step": 3, "games": version},))
+
+
 WRITERS = {
     "a root": Writer(("search/engine/saved.py",), ".npz", lambda path, version: root(version).save(path)),
     "a network": Writer(
@@ -216,6 +222,7 @@ WRITERS = {
     "compiled code": Writer(("game/native/cache.py",), ".object", keep_code, silent=True),
     "a fixed set": Writer(("play/fixed_set.py",), ".json", fixed_positions),
     "the page of a run": Writer(("learn/report.py",), ".html", write_page),
+    "figures for TensorBoard": Writer(("learn/tensorboard.py",), ".anabranch", write_events),
     "solved values": Writer(("search/exact/kept_values.py",), ".values", keep_values, silent=True),
     "a match": Writer(("play/journal.py",), ".jsonl", journal, lines, grows=True),
     "a match that was interrupted": Writer(("play/journal.py",), ".jsonl", journal_of_interrupted, lines, grows=True),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import shlex
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
@@ -25,6 +26,9 @@ class Command:
     plots: Annotated[
         Path | None, arg(help_behavior_hint="", metavar="DIR", help="write the plots of that page as PNG files")
     ] = None
+    tensorboard: Annotated[
+        Path | None, arg(help_behavior_hint="", metavar="DIR", help="write the figures for TensorBoard")
+    ] = None
     json: Annotated[bool, arg(help="print for machines")] = False
 
     def run(self) -> int:
@@ -43,6 +47,14 @@ class Command:
             from anabranch.learn.report import write_plots
 
             say("written: " + ", ".join(map(str, write_plots(self.plots, found, rated))))
+        if self.tensorboard is not None:
+            from anabranch.files import make_folder
+            from anabranch.learn.tensorboard import NAME, write_events
+
+            make_folder(self.tensorboard)
+            write_events(self.tensorboard / NAME, found.course)
+            folder = shlex.quote(str(self.tensorboard))
+            say(f"written to {folder}; look at it with tensorboard --logdir {folder}")
         if self.json:
             ratings = None if rated is None else [dataclasses.asdict(each) for each in rated.rated]
             print_json({**dataclasses.asdict(found), "ratings": ratings})

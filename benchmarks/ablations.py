@@ -1,0 +1,161 @@
+"""What pays in training connect four: one setting changed at a time, several seeds, as many processor minutes each.
+
+    .venv/bin/python benchmarks/ablations.py [--cpu-minutes 3] [--seeds 0 1 2] [--only preset "no teacher" …] [--write]
+
+Every run plays and learns in one process until its processor time is used up; then its newest network is scored: best
+moves on solved positions from random and from strong play, by the policy alone and with 100 simulations, and a match at
+200 simulations against a search with 1,000 plain rollouts a move. A cell is the mean over seeds, and the reach of its
+95 % interval by Student's t over seeds: what another seed may change is in it. Runs that were made before, with as many
+minutes, are read from benchmarks/results/ablations.jsonl, so a table can be made in pieces.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import signal
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from statistics import fmean, stdev
+from typing import Any
+
+import measure  # first: it limits threads
+import pages
+
+import anabranch as ab
+from anabranch.learn.evaluation import scored
+from anabranch.learn.export import exported, mixed
+from anabranch.learn.frozen_set import stored
+from anabranch.learn.presets import preset
+from anabranch.learn.run_folder import RunFolder
+from anabranch.learn.settings import TrainConfig
+from anabranch.learn.train import described, train
+from anabranch.nets.files import read
+from anabranch.play.interval import student_quantile
+from anabranch.search.settings.mapping import from_pairs
+
+KEPT = measure.RESULTS / "ablations.jsonl"
+PAGE = Path(__file__).resolve().parents[1] / "docs" / "training.md"
+OPPONENT = "search:simulations=1000,c=3,evaluator=rollout:greedy=0+policy=uniform"
+GAME = "connect_four"
+SIMULATIONS = 200
+
+
+def said(*pairs: str) -> Callable[[TrainConfig], TrainConfig]:
+    """Return what changes settings as `--set` does."""
+    return lambda config: from_pairs(list(pairs), base=config)
+
+
+def gumbel(config: TrainConfig) -> TrainConfig:
+    """Let Gumbel search with half as many simulations, every move of it recorded."""
+    cap = ab.PlayoutCap(full=48, fast=48, chance=1.0)
+    search = replace(config.search, selector=ab.Gumbel(considered=7), noise=None, cap=cap, forced=None)
+    return replace(config, search=search)
+
+
+VARIANTS: dict[str, Callable[[TrainConfig], TrainConfig]] = {
+    "preset": said(),
+    "no teacher": said("teacher.positions=0"),
+    "no rollouts in values": said("self_play.rollouts=0"),
+    "neither": said("teacher.positions=0", "self_play.rollouts=0"),
+    "batch 512": said("learner.batch=512"),
+    "3 samples a position": said("learner.reuse=3"),
+    "12 samples a position": said("learner.reuse=12"),
+    "λ 0": said("targets.mix=0"),
+    "λ 1": said("targets.mix=1"),
+    "Gumbel 48": gumbel,
+    "a tree": said("search.merge=false"),
+    "nothing kept": said("self_play.keep=nothing"),
+    "float": said("export.evaluator=onnx"),
+    "5 × 48": said("net.channels=48"),
+    "3 × 32": said("net.blocks=3"),
+    "proofs": said("search.proofs=on"),
+}
+FIGURES = ("random, policy", "random, 100", "strong, policy", "strong, 100", "score")
+
+
+def run(name: str, seed: int, minutes: float, games: int) -> dict[str, Any]:
+    """Train once and score what came of it."""
+    game = ab.games.load(GAME)
+    config = replace(preset(game), seed=seed, workers=0, minutes=1e6)
+    config = VARIANTS[name](replace(config, rating=replace(config.rating, models=0, positions=1)))
+    begun = time.process_time()
+
+    def progress(status: object) -> None:
+        if time.process_time() - begun > 60 * minutes:
+            os.kill(os.getpid(), signal.SIGINT)  # as Ctrl-C does: it saves and ends
+
+    with tempfile.TemporaryDirectory() as folder:
+        done = train(Path(folder) / "run", described(GAME, {}), config, progress=progress)
+        spent = (time.process_time() - begun) / 60
+        with RunFolder.look(Path(folder) / "run", print) as kept:
+            row = kept.ledger.rows["models"][-1]
+            net = read(row["file"], kept.read(row["file"], row["sha256"]), game)
+    alone = exported(net, game, config.export.evaluator)[0]
+    found = scored(stored(game), alone, 100)
+    agent = ab.SearchAgent(simulations=SIMULATIONS, evaluator=mixed(alone, config.self_play), threads=1)
+    score = ab.match(game, agent, OPPONENT, games=games, seed=seed).score
+    shares = [getattr(found.sets[kind], how) for kind in ("random", "strong") for how in ("policy", "search")]
+    return {
+        "variant": name,
+        "seed": seed,
+        "minutes": minutes,
+        "games": games,
+        "cpu_minutes": spent,
+        "positions": done.positions,
+        "steps": done.step,
+        **dict(zip(FIGURES, [*shares, score], strict=True)),
+    }
+
+
+def cell(values: list[float]) -> str:
+    """Return a mean and the reach of its interval, both in per cent."""
+    if len(values) < 2:
+        return f"{100 * values[0]:.1f}"
+    reach = student_quantile(0.975, len(values) - 1) * stdev(values) / len(values) ** 0.5
+    return f"{100 * fmean(values):.1f} ± {100 * reach:.1f}"
+
+
+def table(rows: list[dict[str, Any]]) -> str:
+    """Return the table of all runs, those of one variant in a line."""
+    head = ["changed", "seeds", "processor min", "positions", "steps", *FIGURES]
+    lines = [head, ["---", *["---:"] * (len(head) - 1)]]
+    for name in VARIANTS:
+        of = [row for row in rows if row["variant"] == name]
+        if of:
+            counts = [f"{len(of)}", f"{fmean(row['cpu_minutes'] for row in of):.1f}"]
+            counts += [f"{fmean(row[key] for row in of):,.0f}" for key in ("positions", "steps")]
+            lines.append([name, *counts, *(cell([row[figure] for row in of]) for figure in FIGURES)])
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--cpu-minutes", type=float, default=3.0)
+    parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
+    parser.add_argument("--only", nargs="+", choices=VARIANTS, default=list(VARIANTS))
+    parser.add_argument("--games", type=int, default=100)
+    parser.add_argument("--write", action="store_true", help="into docs/training.md")
+    flags = parser.parse_args()
+    KEPT.parent.mkdir(exist_ok=True)
+    known = [json.loads(line) for line in KEPT.read_text().splitlines()] if KEPT.exists() else []
+    rows = [row for row in known if row["minutes"] == flags.cpu_minutes and row["games"] == flags.games]
+    for seed in flags.seeds:
+        for name in flags.only:
+            if any((row["variant"], row["seed"]) == (name, seed) for row in rows):
+                continue
+            rows.append(run(name, seed, flags.cpu_minutes, flags.games))
+            print(json.dumps(rows[-1]), flush=True)
+            with KEPT.open("a") as file:
+                file.write(json.dumps(rows[-1]) + "\n")
+    print(table(rows))
+    if flags.write:
+        pages.fill("ablations", table(rows), PAGE)
+
+
+if __name__ == "__main__":
+    main()

@@ -315,10 +315,11 @@ def _file(thing: Any) -> Path | None:
     code = getattr(thing, "__code__", None)
     module = sys.modules.get(str(getattr(thing, "__module__", None)))
     name = getattr(module, "__file__", None)
-    if code is not None:
+    if isinstance(code, CodeType):
         name = name if code.co_filename == GENERATED else code.co_filename
     else:
-        functions = [value for value in vars(thing).values() if isinstance(value, FunctionType)]
+        inside = getattr(thing, "__dict__", {})  # functions of C have none
+        functions = [value for value in inside.values() if isinstance(value, FunctionType)]
         files = {function.__code__.co_filename for function in functions} - {GENERATED}
         if files and name not in files and not any(Path(file).is_file() for file in files):
             name = None  # typed into a module that has a file

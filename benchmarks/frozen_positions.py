@@ -48,7 +48,7 @@ def main() -> None:
     flags = parser.parse_args()
     game = ab.games.load("connect_four")
     sets = {name: made(game, name, flags.positions) for name in AGENTS}
-    text = json.dumps(msgspec.to_builtins(Stored(KIND, FORMAT, repr(game), AGENTS, sets)), separators=(",", ":"))
+    text = json.dumps(msgspec.to_builtins(Stored(KIND, FORMAT, game.written_out, AGENTS, sets)), separators=(",", ":"))
     STORED.mkdir(parents=True, exist_ok=True)
     replace_file(STORED / "connect_four.json", text.replace('{"moves"', '\n{"moves"').encode() + b"\n")
     print(f"{STORED / 'connect_four.json'}: {', '.join(f'{name} {len(rows)}' for name, rows in sets.items())}")

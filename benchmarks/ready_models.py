@@ -93,7 +93,7 @@ def main() -> None:
     replace_file(folder / WEIGHTS, data)
     shutil.copyfile(flags.run / "run.toml", folder / SETTINGS)
     log = Log(
-        format=FORMAT, sha256=hashlib.sha256(data).hexdigest(), game=said, plays=flags.plays or [repr(game)],
+        format=FORMAT, sha256=hashlib.sha256(data).hexdigest(), game=said, plays=flags.plays or [game.written_out],
         agent=flags.agent, default=False, rollouts=mix.rollouts, share=mix.share, run=told, course=course, against=[],
     )  # fmt: skip
     write(folder, log)

@@ -150,6 +150,21 @@ def test_a_game_without_a_model_says_which_there_are():
     assert main(["match", "goofspiel", "best", "random", "--games", "2"]) == USAGE
 
 
+@pytest.mark.parametrize("given", [{"rows": 6}, {"columns": 7, "rows": 6}, {"line": 4}])
+def test_a_game_is_known_by_its_parameters_and_not_by_how_they_were_given(given):
+    found, usual = (ready_model(ab.games.load("connect_four", compiled=False, **each)) for each in (given, {}))
+    assert found is not None
+    assert found == usual
+
+
+def test_parameters_are_named_in_order_and_left_out_where_they_are_as_usual():
+    from anabranch.games.connect_four import ConnectFour
+
+    texts = {ConnectFour(6, 9, compiled=False).written_out, ConnectFour(columns=9, compiled=False).written_out}  # type: ignore[call-arg]
+    assert texts == {"connect_four(columns=9)"}
+    assert ConnectFour(columns=8, rows=5, compiled=False).written_out == "connect_four(rows=5, columns=8)"  # type: ignore[call-arg]
+
+
 def test_a_users_game_of_the_same_name_has_no_model():
     from anabranch.games.tic_tac_toe import TicTacToe
 

@@ -48,7 +48,7 @@ class Log(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     format: int
     sha256: str  # of the weights' file
     game: dict[str, Any]  # that it was trained in: name, options, compiled
-    plays: list[str]  # patterns of games it is for, as games print themselves
+    plays: list[str]  # patterns of games it is for, as `Game.written_out` has them
     agent: str  # what follows `search:` in the name of the agent `best`
     rollouts: int = 0  # of a state, mixed into the network's values as in its training (ab.Mixed)
     share: float = 0.5  # of the value, that these have
@@ -83,7 +83,7 @@ class ReadyModel:
     def is_for(self, game: Game) -> bool:
         """Whether it was trained for a game of the package."""
         return type(game).__module__.startswith("anabranch.games.") and any(
-            fnmatchcase(repr(game), pattern) for pattern in self.log.plays
+            fnmatchcase(game.written_out, pattern) for pattern in self.log.plays
         )
 
     def weights(self) -> bytes:

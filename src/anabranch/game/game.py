@@ -241,6 +241,19 @@ class Game(metaclass=GameType):
         inside = [repr(value) for value in args] + [f"{key}={value!r}" for key, value in kwargs]
         return f"{self.name}({', '.join(inside)})"
 
+    @property
+    def written_out(self) -> str:
+        """How it prints itself where whatever is as usual is left out, and all else is named, in its own order.
+
+        Games that were made by the same parameters, however these were given, have one such text.
+        """
+        args, kwargs = self._arguments
+        signature = inspect.signature(type(self).__init__)
+        given = signature.bind(None, *args, **dict(kwargs)).arguments
+        told = [(name, repr(value)) for name, value in list(given.items())[1:]]
+        inside = [f"{name}={value}" for name, value in told if value != repr(signature.parameters[name].default)]
+        return f"{self.name}({', '.join(inside)})"
+
     def __str__(self) -> str:
         return repr(self).removesuffix("()")
 

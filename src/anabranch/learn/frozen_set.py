@@ -94,7 +94,7 @@ def stored(game: Game, most: int | None = None) -> Sets:
         raise DataError(f"{path} is no file of frozen positions: {reason(error)}") from None
     if (said.kind, said.format) != (KIND, FORMAT):
         raise DataError(f"{path} is no file of frozen positions that this version reads")
-    if said.game != repr(game):  # of another size
+    if said.game != game.written_out:  # of another size
         return {}
     return {
         name: [Solved(_reached(game, row.moves), row.worth) for row in rows[:most]] for name, rows in said.sets.items()

@@ -96,7 +96,14 @@ class FixedSet:
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write the set to a file of JSON, which is replaced whole or not at all."""
         contents = Contents(
-            KIND, FORMAT, repr(self.game), self.seed, self.made_by, self.decisions, self.choices, [*self.positions]
+            KIND,
+            FORMAT,
+            self.game.written_out,
+            self.seed,
+            self.made_by,
+            self.decisions,
+            self.choices,
+            [*self.positions],
         )
         text = json.dumps(msgspec.to_builtins(contents), ensure_ascii=False, separators=(",", ":"))
         replace_file(Path(path), text.replace('{"start"', '\n{"start"').encode() + b"\n")
@@ -112,7 +119,7 @@ class FixedSet:
             raise DataError(f"{path} is no set of positions: {reason(error)}") from None
         if (found.kind, found.format) != (KIND, FORMAT):
             raise DataError(f"{path} is no set of positions that this version reads: {shown(found.kind)}")
-        if found.game != repr(game):
+        if found.game not in (repr(game), game.written_out):
             raise DataError(f"{path} is a set of {shown(found.game)}, the game here is {game!r}; name that one")
         if not found.positions:
             raise DataError(f"{path} has no positions")

@@ -112,6 +112,21 @@ def test_full_searches_come_at_the_chance_of_the_cap():
     assert all(decision.visits >= (16 if decision.full else 4) for decision in searched)
 
 
+@pytest.mark.parametrize("name", ["tic_tac_toe", "goofspiel"])
+def test_caps_and_noise_follow_the_seed_of_the_run(name):
+    """Of two runs that differ in their seed alone, not even the searches' own draws are the same."""
+    game = ab.games.load(name)
+    plain = settings(game, openings=0.0, temperature=0.0, late_temperature=0.0)
+    full = []
+    for seed in (0, 1, 0):
+        with Worker(game, dataclasses.replace(plain, seed=seed), answer(game)) as worker:
+            found = [record for ended in worker.play(iter(range(8))) for record in ended]
+        found.sort(key=lambda record: record.id)
+        full.append([[decision.full for decision in record.decisions[:3]] for record in found])
+    assert full[0] == full[2]
+    assert full[0] != full[1]
+
+
 def test_openings_are_random_moves_that_do_not_end_the_game():
     game = ab.games.load("tic_tac_toe")
     records = played(game, 40, openings=1.0, opening_plies=6)

@@ -23,6 +23,7 @@ import anabranch as ab
 from anabranch.cli import GOOD, INTERRUPTED, USAGE, main
 from anabranch.errors import DataError, UsageError
 from anabranch.learn import loop, patience
+from anabranch.learn.learner import Learner, new_net
 from anabranch.learn.loop import InProcess, Training
 from anabranch.learn.presets import preset
 from anabranch.learn.records import GameRecord
@@ -30,6 +31,7 @@ from anabranch.learn.run_folder import RunFolder, examine
 from anabranch.learn.settings import TrainConfig
 from anabranch.learn.stopping import Stopping
 from anabranch.learn.train import described, train
+from anabranch.nets.shape import shape_of
 
 GAME = ab.games.load("tic_tac_toe")
 SAID = described("tic_tac_toe", {})
@@ -234,6 +236,15 @@ def test_weights_that_are_lost_come_back_and_the_run_goes_on(tmp_path):
         assert training.learner.restores == 1
         assert all(bool(torch.isfinite(tensor).all()) for tensor in training.learner.net.state_dict().values())
     assert any("back to the last good weights" in words for words in said)
+
+
+def test_weights_that_are_lost_again_and_again_see_another_sample_each_time():
+    """Otherwise the sample that ruined them would be drawn for ever."""
+    config = tiny()
+    learner = Learner(new_net(config.net, shape_of(GAME), 0), config.learner)
+    for _ in range(3):
+        learner.restore()
+    assert learner.restores == 3
 
 
 def test_a_gate_that_tests_keeps_what_is_not_better_out(tmp_path, monkeypatch):

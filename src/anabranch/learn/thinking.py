@@ -35,10 +35,15 @@ USUAL = 100  # simulations where settings have no cap
 Floats = npt.NDArray[np.float64]
 
 
+def seeded(config: TrainConfig) -> SearchConfig:
+    """Return the settings of searches, whose draws (caps, noise, rollouts, dice) are those of the run's own seed."""
+    return replace(config.search, seed=key_of((config.search.seed, config.seed)))
+
+
 def taught(config: TrainConfig) -> SearchConfig:
     """Return the settings of searches by rollouts, which a run begins with: more simulations, no noise on priors."""
     cap = PlayoutCap(full=config.teacher.full, fast=config.teacher.fast, chance=config.teacher.chance)
-    return replace(config.search, selector=SearchConfig().selector, cap=cap, noise=None, forced=None)
+    return replace(seeded(config), selector=SearchConfig().selector, cap=cap, noise=None, forced=None)
 
 
 @dataclass(frozen=True)
@@ -73,7 +78,7 @@ class Searching:
 
     def __init__(self, game: Game, config: TrainConfig, evaluator: Any, playing: Sequence[Playing]) -> None:
         self.config = config
-        self.search = taught(config) if isinstance(evaluator, Rollout) else config.search
+        self.search = taught(config) if isinstance(evaluator, Rollout) else seeded(config)
         self.searcher = Searcher(game, mixed(evaluator, config.self_play), self.search, threads=1)
         roots = [self._root(each) for each in playing]
         self._lanes = Lanes(self.searcher, roots, [self._goal(root) for root in roots])
@@ -135,7 +140,7 @@ class Planning:
     """
 
     def __init__(self, game: Game, config: TrainConfig, evaluator: Any, playing: Sequence[Playing]) -> None:
-        self.game, self.config = game, config
+        self.game, self.search = game, seeded(config)
         self.rows = 0
         self._batches = 0
         self._playing = list(playing)
@@ -153,7 +158,7 @@ class Planning:
         """Go on with other weights."""
         self.model = model_of(evaluator, self.game)
         self._planners = {
-            full: Planner(self.model, replace(used(self.config.search, full), cap=None)) for full in (True, False)
+            full: Planner(self.model, replace(used(self.search, full), cap=None)) for full in (True, False)
         }
 
     def put(self, lane: int, playing: Playing) -> None:
@@ -179,17 +184,16 @@ class Planning:
 
     def _budget(self, lane: int) -> tuple[int, bool]:
         """Return how many simulations a position gets and whether it is one to learn from, as a root's cap says."""
-        cap, playing = self.config.search.cap, self._playing[lane]
+        cap, playing = self.search.cap, self._playing[lane]
         if cap is None:
             return USUAL, True
-        draws = Draws(self.config.search.seed, playing.id, playing.steps - self._first[lane])
+        draws = Draws(self.search.seed, playing.id, playing.steps - self._first[lane])
         return capped(cap, draws.key(Purpose.CAP, 0, 0, 0))
 
     def _plan(self, planner: Planner, lanes: list[int], budgets: list[int], full: bool) -> None:
         states = [self._playing[lane].state for lane in lanes]
         seen, legal = observed(self.game, states)
-        seeds = (self.config.search.seed, self.config.seed)
-        streams = [key_of((*seeds, self._playing[lane].id, self._playing[lane].steps)) for lane in lanes]
+        streams = [key_of((self._playing[lane].id, self._playing[lane].steps)) for lane in lanes]
         plan = planner.plan(seen, simulations=budgets, legal=legal, mover=seen.movers, streams=streams)
         self.rows += int(plan.simulations.sum()) + len(lanes)
         self._batches += max(budgets) + 1

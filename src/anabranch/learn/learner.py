@@ -111,8 +111,9 @@ class Learner:
 
     def restore(self) -> None:
         """Return to what was last good; the next samples are other ones, since a restore is counted."""
+        restores = self.restores + 1  # also of those since it was good: a number is never used again
         self.load(self._good)
-        self.restores += 1
+        self.restores = restores
         self.mean = None
 
     def _kept(self) -> dict[str, Tensor]:

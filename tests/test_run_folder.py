@@ -98,6 +98,56 @@ def test_settings_that_were_edited_are_refused(tmp_path):
         assert run.config
 
 
+def test_what_others_keep_in_a_run_is_left_alone(tmp_path):
+    """Notes, models by other names, folders: going on with a run removes what crashes left of its own, no more."""
+    folder = tmp_path / "run"
+    grown(folder)
+    others = [folder / "notes.txt", *(folder / part / "mine.npz" for part in ("replay", "models", "states"))]
+    others += [folder / "models" / "net.onnx", folder / "models" / "old" / "000009.safetensors"]
+    (folder / "models" / "old").mkdir()
+    for path in others:
+        path.write_bytes(b"mine")
+    left = [folder / "models" / "000009.safetensors", folder / "states" / ".anabranch-0123456789abcdef.tmp"]
+    for path in left:
+        path.write_bytes(b"of a crash")
+    with RunFolder.open(folder) as run:
+        run.commit_model(b"weights", b"state", {"step": 9})
+    assert all(path.read_bytes() == b"mine" for path in others)
+    assert not any(path.exists() for path in left)
+
+
+def test_a_database_that_is_gone_is_replaced_by_its_copy(tmp_path):
+    """Otherwise the same command would begin anew among the old files, and remove them the next time."""
+    folder = tmp_path / "run"
+    grown(folder)
+    (folder / "run.sqlite").unlink()
+    said: list[str] = []
+    assert RunFolder.begun(folder)
+    with pytest.raises(UsageError, match="has a run already"):
+        new(folder)
+    with RunFolder.open(folder, said.append) as run:
+        assert run.ids == set(range(6))
+        assert run.newest_state() is not None
+    assert any("going on from its copy" in words for words in said)
+    assert not [wrong for _, wrong in examine(folder) if wrong]
+    for name in ("run.sqlite", "run.sqlite.copy"):
+        (folder / name).unlink()
+    assert RunFolder.begun(folder)
+    with pytest.raises(UsageError, match=r"no run\.sqlite"):
+        RunFolder.open(folder)
+
+
+def test_folders_that_are_gone_are_told_with_what_was_in_them(tmp_path):
+    folder = tmp_path / "run"
+    grown(folder)
+    shutil.rmtree(folder / "replay")
+    said: list[str] = []
+    with RunFolder.open(folder, said.append) as run:
+        assert not [found for row in run.ledger.rows["shards"] for found in run.games(row)]
+        run.commit_games([game(77)], 2)
+    assert sum("games are left out" in words for words in said) == 3
+
+
 def test_a_folder_without_a_run_is_named(tmp_path):
     with pytest.raises(UsageError, match=r"is not the folder of a run"):
         RunFolder.open(tmp_path)
@@ -245,6 +295,34 @@ def test_a_database_without_room_keeps_what_it_has(tmp_path):
         assert len(list((tmp_path / "run" / "replay").iterdir())) == kept + 1
     with RunFolder.open(tmp_path / "run") as run:
         assert len(run.ids) == kept + 1
+
+
+def test_trying_a_failed_commit_again_takes_no_more_room(tmp_path):
+    """A full database beside a disk with some room: a run that waits for it does not fill the rest with copies."""
+    with new(tmp_path / "run") as run:
+        run.commit_games([game(0)], 2)
+        file: sqlite3.Connection = run.ledger._file
+        file.execute(f"PRAGMA max_page_count={file.execute('PRAGMA page_count').fetchone()[0]}")
+        with pytest.raises(FileError, match="full"):
+            fill(run)
+        waiting = max(run.ids) + 1
+        facts = {"step": 1, "words": "x" * 10_000}
+        for _ in range(5):
+            with pytest.raises(FileError, match="full"):
+                run.commit_games([game(waiting)], 2)
+            with pytest.raises(FileError, match="full"):
+                run.commit_model(b"weights", b"state", facts)
+        count = {part: len(list((tmp_path / "run" / part).iterdir())) for part in ("replay", "models", "states")}
+        assert count == {"replay": len(run.ids) + 1, "models": 1, "states": 1}
+        file.execute("PRAGMA max_page_count=1000000")
+        assert [each.id for each in run.commit_games([game(waiting)], 2)] == [waiting]
+        run.commit_model(b"weights", b"state", facts)
+    with RunFolder.open(tmp_path / "run") as run:
+        assert waiting in run.ids
+        newest = run.newest_state()
+        assert newest is not None
+        assert newest[1:] == (b"weights", b"state")
+    assert not [wrong for _, wrong in examine(tmp_path / "run") if wrong]
 
 
 def fill(run: RunFolder) -> None:

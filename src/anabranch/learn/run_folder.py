@@ -8,14 +8,15 @@
 
 A file gets its name when it is whole and durable; then its row is committed, with its SHA-256. A game counts from that
 commit on, once. Files of games without a row are of a crash in between: they are whole, so they are taken in. A commit
-that failed may still be found done after a crash, so its files stay until another one has taken its place, and no name
-is used twice.
+that failed may still be found done after a crash, so its files stay until another one has taken its place: one of the
+same bytes, tried again, uses them; no name gets other ones. What has no name of a run's files is left alone.
 """
 
 from __future__ import annotations
 
 import contextlib
 import hashlib
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -35,6 +36,7 @@ SETTINGS, LEDGER, COPY, LOCK = "run.toml", "run.sqlite", "run.sqlite.copy", "run
 REPLAY, MODELS, STATES = "replay", "models", "states"
 LARGEST = 2**31
 KEPT_STATES = 2
+_OWN = re.compile(r"[0-9]{6,}\.(npz|safetensors)")  # names of files in a run's folders
 
 
 def passed(step: str) -> None:
@@ -48,7 +50,7 @@ class RunFolder:
         self.folder, self.ledger, self._lock, self.say = folder, ledger, lock, say
         self.said: list[str] = []
         self.ids = {number for row in ledger.rows["shards"] for number in row["ids"]}
-        self._left: list[str] = []  # files whose commit has failed
+        self._left: dict[str, str] = {}  # files whose commit has failed, and their SHA-256
 
     # Beginning, and going on
 
@@ -83,7 +85,7 @@ class RunFolder:
     @classmethod
     def open(cls, folder: Path, say: Callable[[str], None] = lambda words: None) -> Self:
         """Open the folder of a run that was begun, to go on with it; what a crash left undone is done."""
-        if not (folder / LEDGER).exists():
+        if not (folder / LEDGER).exists() and not (folder / COPY).exists():
             raise UsageError(f"{folder} is not the folder of a run: it has no {LEDGER}")
         lock = _locked(folder)
         try:
@@ -105,7 +107,7 @@ class RunFolder:
     def begun(folder: Path) -> bool:
         """Whether there is a run to go on with: its first row was committed."""
         if not (folder / LEDGER).exists():
-            return False
+            return (folder / COPY).exists() or _has_files(folder)
         try:
             ledger = Ledger(folder / LEDGER)
         except DataError:
@@ -117,19 +119,18 @@ class RunFolder:
 
     def _settle(self) -> None:
         """Take in games whose files are whole and have no row, and remove what belongs to no row at all."""
-        for path in sorted(self.folder.glob(".*.tmp")):
-            remove_file(path)
-        known = {row["file"] for row in self.ledger.rows["shards"]}
-        for path in sorted((self.folder / REPLAY).iterdir()):
-            name = f"{REPLAY}/{path.name}"
-            if path.suffix == ".tmp":
+        for part in ("", REPLAY, MODELS, STATES):
+            make_folder(self.folder / part)  # games and models of one that somebody has removed are told when read
+            for path in self.folder.joinpath(part).glob(".anabranch-*.tmp"):
                 remove_file(path)
-            elif name not in known:
-                self._take_in(path, name)
+        known = {row["file"] for row in self.ledger.rows["shards"]}
+        for path in _own_files(self.folder / REPLAY):
+            if f"{REPLAY}/{path.name}" not in known:
+                self._take_in(path, f"{REPLAY}/{path.name}")
         models = {row["file"] for row in self.ledger.rows["models"]}
         states = {row["state"] for row in self.ledger.rows["models"][-KEPT_STATES:]}
         for part, names in ((MODELS, models), (STATES, states)):
-            for path in sorted((self.folder / part).iterdir()):
+            for path in _own_files(self.folder / part):
                 if f"{part}/{path.name}" not in names:
                     remove_file(path)
 
@@ -186,25 +187,35 @@ class RunFolder:
         fresh = list({game.id: game for game in games if game.id not in self.ids}.values())
         if not fresh:
             return []
-        name = f"{REPLAY}/{self._free_number('shards', REPLAY):06d}.npz"
         data = write_shard(fresh, players)
-        with self._writing(name):
-            if not create_file(self.folder / name, data):
-                raise FileError(f"{self.folder / name} is there already, and no row has it; open the run anew", name)
+        (name,), there = self._names("shards", {f"{REPLAY}/*.npz": data})
+        if not there:
+            with self._writing({name: data}):
+                if not create_file(self.folder / name, data):
+                    raise FileError(f"{self.folder / name} is there already, without a row; open the run anew", name)
         passed("shard written")
         self._commit(name, data, fresh)
         passed("shard committed")
         self._clear(name)
         return fresh
 
-    def _free_number(self, table: str, part: str) -> int:
-        """Return a number that no row has, and no file that a failed commit has left."""
+    def _names(self, table: str, files: Mapping[str, bytes]) -> tuple[list[str], bool]:
+        """Return names for files, whose numbers are to stand for `*`, and whether they are there already.
+
+        They are if a commit of the same bytes has failed; else no row has their number, and no file.
+        """
+        marks = [_sha(data) for data in files.values()]
+        for left in self._left:
+            names = [pattern.replace("*", Path(left).stem) for pattern in files]
+            if [self._left.get(name) for name in names] == marks:
+                return names, True
         taken = [int(Path(row["file"]).stem) for row in self.ledger.rows[table]]
-        taken += [int(path.stem) for path in (self.folder / part).iterdir() if path.stem.isdecimal()]
-        return max(taken, default=0) + 1
+        for part in {Path(pattern).parent for pattern in files}:
+            taken += [int(path.stem) for path in (self.folder / part).iterdir() if path.stem.isdecimal()]
+        return [pattern.replace("*", f"{max(taken, default=0) + 1:06d}") for pattern in files], False
 
     @contextlib.contextmanager
-    def _writing(self, *names: str) -> Iterator[None]:
+    def _writing(self, files: Mapping[str, bytes]) -> Iterator[None]:
         """Write files that a row is to have: if that fails no row was tried, and they go at once to make room.
 
         What cannot be removed now is tried again after the next commit; why the write failed is what users are told.
@@ -212,17 +223,17 @@ class RunFolder:
         try:
             yield
         except FileError:
-            for name in names:
+            for name in files:
                 try:
                     remove_file(self.folder / name)
                 except FileError:
-                    self._left.append(name)
+                    self._left[name] = ""  # nobody knows what it holds
             raise
-        self._left += names
+        self._left |= {name: _sha(data) for name, data in files.items()}
 
     def _clear(self, *committed: str) -> None:
         """Remove the files of commits that have failed: the one that was made now has taken their place."""
-        left, self._left = [name for name in self._left if name not in committed], []
+        left, self._left = [name for name in self._left if name not in committed], {}
         for name in left:
             self._afterwards(partial(remove_file, self.folder / name))
 
@@ -265,13 +276,15 @@ class RunFolder:
 
     def commit_model(self, weights: bytes, state: bytes, facts: Mapping[str, Any]) -> dict[str, Any]:
         """Write a network and the learner's state, and commit both; older states go."""
-        number, version = self._free_number("models", MODELS), len(self.ledger.rows["models"]) + 1
-        model, kept = f"{MODELS}/{number:06d}.safetensors", f"{STATES}/{number:06d}.safetensors"
-        with self._writing(model, kept):
-            replace_file(self.folder / model, weights)
-            passed("weights written")
-            replace_file(self.folder / kept, state)
-            passed("state written")
+        version = len(self.ledger.rows["models"]) + 1
+        files = {f"{MODELS}/*.safetensors": weights, f"{STATES}/*.safetensors": state}
+        (model, kept), there = self._names("models", files)
+        if not there:
+            with self._writing({model: weights, kept: state}):
+                replace_file(self.folder / model, weights)
+                passed("weights written")
+                replace_file(self.folder / kept, state)
+                passed("state written")
         row = {"version": version, "file": model, "sha256": _sha(weights), "state": kept, "state_sha256": _sha(state)}
         row |= facts
         self.ledger.add([("models", row)])
@@ -369,6 +382,11 @@ def _readable(folder: Path, say: Callable[[str], None]) -> Ledger:
             remove_file(folder / f"{LEDGER}{ending}")
         replace_file(folder / LEDGER, read_file(folder / COPY, LARGEST))
         return Ledger(folder / LEDGER)
+
+
+def _own_files(folder: Path) -> list[Path]:
+    """Return the files that a run has written; whatever else somebody keeps there is not a run's to look at."""
+    return sorted(path for path in folder.iterdir() if _OWN.fullmatch(path.name) and path.is_file())
 
 
 def _has_files(folder: Path) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import io
 import os
 import signal
@@ -13,12 +14,13 @@ from tests.killed import Killings
 from tests.test_training import SAID, tiny
 
 import anabranch as ab
-from anabranch.errors import AnabranchError, DataError
+from anabranch.errors import AnabranchError, DataError, GameError
+from anabranch.evaluate.native import Rollout
 from anabranch.learn.learner import new_net
 from anabranch.learn.messages import GAMES, NUMBERS, SETUP, receive, send
 from anabranch.learn.processes import Processes
 from anabranch.learn.run_folder import RunFolder, examine
-from anabranch.learn.train import train
+from anabranch.learn.train import described, train
 from anabranch.learn.worker import read_weights, weights_message
 from anabranch.nets.shape import shape_of
 
@@ -74,20 +76,54 @@ def test_a_process_that_dies_is_replaced_and_its_games_are_played():
     assert any("another one takes over its games" in words for words in said)
 
 
-def test_processes_that_never_play_are_not_started_for_ever():
-    game, config = ab.games.load("tic_tac_toe"), tiny("workers=1")
-    wrong = {**SAID, "name": "no_such_game"}
-    players = Processes(wrong, config, ab.Torch(new_net(config.net, shape_of(game), 0)), 0, count())
+NIM = """
+import os
+import anabranch as ab
+
+class Nim(ab.ObjectGame):
+    zero_sum = True
+    def __init__(self, how):
+        self.players, self.actions, self.observation, self.how = 2, 3, (2,), how
+    def setup(self, random):
+        return 9, 0
+    def turn(self, state):
+        return ab.OVER if state[0] == 0 else ab.player(state[1])
+    def legal(self, state, player):
+        return range(min(3, state[0]))
+    def step(self, state, actions):
+        left, mover = state[0] - 1 - actions[state[1]], state[1]
+        if left == 0 and self.how == "raises":
+            raise RuntimeError("nobody may win")
+        if self.how == "ends":
+            os._exit(9)
+        return (left, 1 - mover), [0.0, 0.0] if left else [1.0 - 2.0 * mover, 2.0 * mover - 1.0]
+    def observe(self, state, player):
+        return [state[0], state[1] == player]
+"""
+
+
+@pytest.mark.parametrize(("how", "kind", "words"), [
+    ("raises", GameError, r"the game raised RuntimeError: nobody may win \(.*nim.py:18, in step\)"),
+    ("ends", AnabranchError, "2 processes in a row ended before their first game, the last with code 9"),
+])  # fmt: skip
+def test_rules_that_fail_in_a_process_end_the_run(how, kind, words, tmp_path, monkeypatch):
+    """The next process would meet the same: what was raised is raised here, with where; silent ends are counted."""
+    monkeypatch.setattr("anabranch.learn.processes.MOST_DEATHS", 1)
+    (tmp_path / "nim.py").write_text(NIM)
+    said = described(f"{tmp_path / 'nim.py'}:Nim", {"how": how})
+    config = dataclasses.replace(tiny(), workers=1)
+    players = Processes(said, config, Rollout(), 0, count())
 
     def wait() -> None:
         while True:
             players.games()
 
     try:
-        with pytest.raises(AnabranchError, match="ended before their first game"):
+        with pytest.raises(kind, match=words) as raised:
             wait()
     finally:
         players.close()
+    assert how == "ends" or "Traceback" in raised.value.__notes__[0]
 
 
 def test_a_run_with_processes_learns_and_commits_each_game_once(tmp_path: Path):

@@ -7,8 +7,8 @@ from typing import BinaryIO
 
 from anabranch.errors import DataError
 
-SETUP, WEIGHTS, NUMBERS, GAMES, NEWS = b"S", b"W", b"N", b"G", b"M"
-KINDS = (SETUP, WEIGHTS, NUMBERS, GAMES, NEWS)
+SETUP, WEIGHTS, NUMBERS, GAMES, NEWS, ERROR = b"S", b"W", b"N", b"G", b"M", b"E"
+KINDS = (SETUP, WEIGHTS, NUMBERS, GAMES, NEWS, ERROR)
 LARGEST = 2**31
 _HEAD = struct.Struct("<cQ")
 

@@ -1,7 +1,8 @@
 """Self-play in processes of their own on this machine: numbers of games go out, whole games come back.
 
 Who hands out the numbers owns them: a process that dies is replaced, and the games it had not sent are played again
-under the same numbers. A game counts when the run has committed it, so a number that comes twice does no harm.
+under the same numbers. A game counts when the run has committed it, so a number that comes twice does no harm. What a
+process raises, rules that fail say, is raised here.
 """
 
 from __future__ import annotations
@@ -18,10 +19,10 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from anabranch.errors import AnabranchError
-from anabranch.learn.messages import GAMES, NUMBERS, SETUP, WEIGHTS, receive, send
+from anabranch.learn.messages import ERROR, GAMES, NUMBERS, SETUP, WEIGHTS, receive, send
 from anabranch.learn.records import GameRecord, read_shard
 from anabranch.learn.settings import TrainConfig
-from anabranch.learn.worker import weights_message
+from anabranch.learn.worker import read_error, weights_message
 from anabranch.search.settings.mapping import to_mapping
 
 WAIT = 0.05  # seconds for games, before the learner has its turn
@@ -146,6 +147,8 @@ class Processes:
                 found += games
                 if not process.dead:
                     self._hand_out(process, len(games))
+            elif kind == ERROR:
+                raise read_error(body)
             else:
                 told = json.loads(body)
                 process.rows, process.fill, process.idle = told["rows"], told["fill"], told["idle"]

@@ -1,11 +1,13 @@
 """A process that plays: `python -m anabranch.learn.worker`, which speaks by messages on its standard streams.
 
 It is told a game, settings, weights with a version, and numbers of games; it answers with whole games. It keeps
-nothing that would be missed: games of a process that died are played again, by another, under the same numbers.
+nothing that would be missed: games of a process that died are played again, by another, under the same numbers. An
+exception is the last thing it tells: the next process would meet it too.
 """
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import queue
@@ -13,14 +15,16 @@ import signal
 import sys
 import threading
 import time
+import traceback
 from collections.abc import Iterator
 from typing import Any, BinaryIO
 
+from anabranch.errors import AnabranchError, EvaluatorError, GameError, blame, fault_of
 from anabranch.evaluate.native import Rollout
 from anabranch.evaluate.onnx import Onnx
 from anabranch.evaluate.torch import Torch
 from anabranch.game.game import Game
-from anabranch.learn.messages import GAMES, NEWS, NUMBERS, SETUP, WEIGHTS, receive, send
+from anabranch.learn.messages import ERROR, GAMES, NEWS, NUMBERS, SETUP, WEIGHTS, receive, send
 from anabranch.learn.records import write_shard
 from anabranch.learn.selfplay import Worker
 from anabranch.learn.settings import TrainConfig
@@ -135,6 +139,28 @@ class Playing:
                 self._numbers += json.loads(body)
 
 
+ERRORS: dict[str, type[AnabranchError]] = {"game": GameError, "evaluator": EvaluatorError, "": AnabranchError}
+
+
+def error_message(error: Exception) -> bytes:
+    """Return an exception as bytes: whose fault it is, what it says, and its traceback."""
+    whose = "game" if isinstance(error, GameError) else "evaluator" if isinstance(error, EvaluatorError) else ""
+    text = str(error)
+    if not isinstance(error, AnabranchError):
+        whose = fault_of(error)
+        text = f"{f'the {whose} raised ' if whose else ''}{type(error).__name__}: {error} ({blame(error)})"
+    trace = "".join(traceback.format_exception(error))
+    return json.dumps({"whose": whose if whose in ERRORS else "", "text": text, "trace": trace}).encode()
+
+
+def read_error(body: bytes) -> AnabranchError:
+    """Return the exception in such bytes, with the traceback of the process that met it as a note."""
+    told = json.loads(body)
+    error = ERRORS[told["whose"]](told["text"])
+    error.add_note(f"in a process that played:\n{told['trace']}")
+    return error
+
+
 def main() -> None:
     """Play for whoever started this process; Ctrl-C is for that one, and closing our input ends us."""
     import torch
@@ -143,7 +169,12 @@ def main() -> None:
     torch.set_num_threads(1)
     out = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
     os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # whatever a game prints must not mix with messages
-    Playing(sys.stdin.buffer, out).run()
+    try:
+        Playing(sys.stdin.buffer, out).run()
+    except Exception as error:
+        with contextlib.suppress(OSError):  # nobody is there any more
+            send(out, ERROR, error_message(error))
+        os._exit(1)  # Python's own way out may end in an abort: a thread still reads our input
 
 
 if __name__ == "__main__":

@@ -57,7 +57,7 @@ LONG = [
     # Training in processes of their own, and runs killed at every step; two of the steps are in every run.
     "tests/test_processes.py::test_a_*",
     "tests/test_muzero_runs.py::test_other_processes_play_the_same_games",
-    "tests/test_processes.py::test_processes_that_never_play*",
+    "tests/test_processes.py::test_rules_that_fail*",
     "tests/test_cluster.py::test_a*[!d]",
     "tests/test_run_folder.py::test_nothing_acknowledged_is_lost_or_doubled_by_a_kill[[][!s]*",
     "tests/test_training.py::test_games_with_dice_and_at_once_train_too*",

@@ -10,8 +10,10 @@ import pytest
 from tests.test_lanes import network
 
 import anabranch as ab
+from anabranch.errors import DataError, GameError
 from anabranch.learn.presets import preset
 from anabranch.learn.records import GameRecord
+from anabranch.learn.replay import Replay
 from anabranch.learn.selfplay import Worker, temperature
 from anabranch.learn.settings import SelfPlay, TrainConfig
 from anabranch.search.settings.config import PlayoutCap
@@ -145,3 +147,50 @@ def test_temperature_falls_by_halves():
     settings = SelfPlay(temperature=1.0, late_temperature=0.2, half_life=10)
     assert [temperature(n, settings) for n in (0, 10, 20)] == pytest.approx([1.0, 0.6, 0.4])
     assert temperature(10_000, settings) == pytest.approx(0.2)
+
+
+class Steps(ab.ObjectGame):
+    """One player walks to the end; what may be changed about the rules are arguments."""
+
+    def __init__(self, length: int = 4, pays: float = 1.0, sees: float = 0.0) -> None:
+        self.players, self.actions, self.observation = 1, 2, (1,)
+        self.length, self.pays, self.sees = length, pays, sees
+
+    def setup(self, random):
+        return 0
+
+    def turn(self, state):
+        return ab.OVER if state >= self.length else ab.player(0)
+
+    def legal(self, state, player):
+        return [0, 1] if state < 2 else [0]
+
+    def step(self, state, actions):
+        return state + 1, [self.pays if state + 1 == self.length else 0.0]
+
+    def observe(self, state, player):
+        return [self.sees if state == 2 else state]
+
+
+@pytest.mark.parametrize("changed", [{"length": 3}, {"length": 5}, {"pays": 0.5}])
+def test_games_of_other_rules_are_not_learnt_from(changed):
+    """Rules that were edited while a run rested: what was recorded does not come out again."""
+    record = played(Steps(), 1, openings=0.0)[0]
+    assert len(list(record.states(Steps()))) == 4
+    with pytest.raises(DataError, match="is not what it was when it was recorded"):
+        list(record.states(Steps(**changed)))
+
+
+@pytest.mark.parametrize("sees", [float("nan"), float("inf")])
+def test_what_cannot_be_learnt_from_is_the_games_fault_and_named(sees):
+    """Rollouts look at no observations, so a teacher's games reach the replay; the learner would spin on them."""
+    record = played(Steps(), 1, openings=0.0)[0]
+    record = dataclasses.replace(
+        record,
+        decisions=tuple(dataclasses.replace(each, full=True, policy=({0: 1.0},)) for each in record.decisions),
+    )
+    game = Steps(sees=sees)
+    replay = Replay(game, preset(game).replay, preset(game).targets)
+    with pytest.raises(GameError, match="not finite, to player 0 after 2 decisions of game 0"):
+        replay.add(record)
+    assert replay.total == 0

@@ -216,4 +216,6 @@ def _refuse(
     if bad.any():
         where, column = (int(i) for i in np.argwhere(bad)[0])
         row = where if row is None else row
-        raise EvaluatorError(f"{name} are {wrong}: row {row}, index {column}, of the state\n{batch.states[row]}")
+        seen = vars(batch).get("observations")  # what a network was given, if it is one
+        why = "" if seen is None or np.isfinite(seen[row]).all() else "; nor is what observe shows of it"
+        raise EvaluatorError(f"{name} are {wrong}: row {row}, index {column}{why}, of the state\n{batch.states[row]}")

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from anabranch.errors import DataError, reason
+from anabranch.errors import DataError, IllegalActionError, UsageError, reason
 from anabranch.game.game import Game
 from anabranch.game.state import State
 from anabranch.game.words import CHANCE, acting
@@ -62,18 +62,33 @@ class GameRecord:
         return tuple(rows.sum(axis=0).tolist()) if len(rows) else ()
 
     def states(self, game: Game) -> Iterator[State]:
-        """Yield the position of every decision, played again."""
-        state = rolled(game.start(self.seed), self.dice)
-        for decision in self.decisions:
+        """Yield the position of every decision, played again; rules that pay something else now are a DataError."""
+        state, _ = rolled(game.start(self.seed), self.dice)
+        for t, decision in enumerate(self.decisions):
             yield state
-            state = rolled(state.step(list(decision.actions))[0], decision.dice)
+            try:
+                state, rewards = state.step(list(decision.actions))
+                state, more = rolled(state, decision.dice)
+            except (UsageError, IllegalActionError) as error:
+                raise DataError(f"{self._otherwise(game, t)}: {error}") from error
+            if tuple((rewards + more).tolist()) != decision.rewards:
+                paid = (rewards + more).tolist()
+                raise DataError(f"{self._otherwise(game, t)}: it pays {paid}, and paid {list(decision.rewards)}")
+
+    def _otherwise(self, game: Game, t: int) -> str:
+        return (
+            f"{game.name}: decision {t} of game {self.id} is not what it was when it was recorded. Rules that were "
+            f"changed need a run of their own, and an environment must be decided by its seed"
+        )
 
 
-def rolled(state: State, dice: Sequence[int]) -> State:
-    """Return the position after so many outcomes."""
+def rolled(state: State, dice: Sequence[int]) -> tuple[State, Any]:
+    """Return the position after so many outcomes, and what they paid."""
+    total = np.zeros(state.game.players)
     for outcome in dice:
-        state, _ = state.step(outcome)
-    return state
+        state, rewards = state.step(outcome)
+        total += rewards
+    return state, total
 
 
 @dataclass

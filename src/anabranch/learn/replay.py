@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import fields
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 import numpy.typing as npt
 
+from anabranch.errors import GameError
 from anabranch.evaluate.seats import to_mover
 from anabranch.game.game import Game
 from anabranch.game.group import symmetry_group
 from anabranch.game.random import key_of
-from anabranch.learn.records import GameRecord
+from anabranch.learn.records import GameRecord, seats_of
 from anabranch.learn.settings import Replay as Settings
 from anabranch.learn.settings import Targets
 from anabranch.learn.targets import Rows, Steps, rows_of, steps_of, unrolled
@@ -56,6 +57,8 @@ class Replay:
         rows = (steps_of if self.unroll else rows_of)(record, self.game, self.targets)
         if rows is None:
             return 0
+        if not np.isfinite(rows.observations).all():
+            _refuse(record, self.game)
         self.total += len(rows)
         self._append(rows)
         self._first = max(self._first, self._end - window_size(self.total, self.settings))
@@ -124,6 +127,18 @@ class Replay:
         rows["rewards"] = to_mover(rewards, before.reshape(-1)).reshape(*before.shape, players)
         rows["movers"] = (seats[:, 1:] - before) % players
         return rows
+
+
+def _refuse(record: GameRecord, game: Game) -> NoReturn:
+    """Say at which position of a game players see what nothing can be learnt from."""
+    for t, state in enumerate(record.states(game)):
+        for seat in seats_of(state):
+            if not np.isfinite(state.observe(seat)).all():
+                raise GameError(
+                    f"{game.name}: observe gave numbers that are not finite, to player {seat} after {t} decisions "
+                    f"of game {record.id}:\n{state}"
+                )
+    raise GameError(f"{game.name}: observe gave numbers that are not finite, and others when it was asked again")
 
 
 class _Tables:

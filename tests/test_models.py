@@ -200,6 +200,7 @@ def spoilt(column, number):
         ({"value": lambda told: told.value[:, :0]}, r"value has shape \(\d+, 0\), expected \(\d+, 1\)"),
         ({"logits": lambda told: told.logits[:, 1:]}, r"logits has shape \(\d+, 4\), expected \(\d+, 5\)"),
         ({"latent": lambda told: told.latent[:-1]}, r"latents have shape \(\d+,\), expected"),
+        ({"latent": lambda told: told.latent + 0.5}, "latents have type float64, and those of initial int64"),
         ({"latent": lambda told: told.latent[:, None]}, r"latents have shape \(\d+, 1\), expected \(\d+,\)"),
         ({"logits": lambda told: "no"}, "logits has type"),
         ({"legal": lambda told: told.legal.astype(np.float32)}, "legal has type float32, expected bool"),

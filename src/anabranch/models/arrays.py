@@ -80,6 +80,13 @@ class Latents:
         return sum(part.bytes for part in self._parts)
 
 
+def _fits(rows: Any, array: Any) -> bool:
+    """Whether rows can be kept as numbers of another type: in fewer digits, and not fractions as whole numbers."""
+    if is_torch(array):
+        return is_torch(rows) and bool(sys.modules["torch"].can_cast(rows.dtype, array.dtype))
+    return bool(np.can_cast(as_numpy(rows).dtype, as_numpy(array[:0]).dtype, "same_kind"))
+
+
 class _Part:
     """One array of latents."""
 
@@ -90,6 +97,7 @@ class _Part:
         self.capacity = int(rows.shape[0])
         self._plain = type(rows) is np.ndarray
         self._rest = tuple(rows.shape[1:])  # of one row
+        self._dtype = rows.dtype
         self._owned = False  # until it is written to: what `initial` returned is the model's
 
     def rows(self, numbers: Any) -> Any:
@@ -100,7 +108,7 @@ class _Part:
     def put(self, first: int, rows: Any, count: int) -> None:
         end = first + count
         fast = self._plain and self._owned and end <= self.capacity and type(rows) is np.ndarray
-        if fast and rows.shape[1:] == self._rest and len(rows) == count:
+        if fast and rows.dtype == self._dtype and rows.shape[1:] == self._rest and len(rows) == count:
             self.array[first:end] = rows
             return
         self.put_at(slice(first, first + count), rows, first + count, count)
@@ -109,6 +117,10 @@ class _Part:
         if not hasattr(rows, "shape") or rows.shape != (count, *self.array.shape[1:]):
             found = tuple(rows.shape) if hasattr(rows, "shape") else type(rows).__name__
             raise ModelError(f"latents have shape {found}, expected {(count, *self.array.shape[1:])}")
+        if rows.dtype != self._dtype and not _fits(rows, self.array):
+            raise ModelError(
+                f"latents have type {rows.dtype}, and those of initial {self._dtype}, which cannot hold it"
+            )
         if not self._owned or wanted > self.capacity:
             self._grow(wanted)
         if self._plain:

@@ -95,6 +95,8 @@ EVALUATORS = [
     ab.Rollout(max_depth=2),
     ab.Rollout(greedy=True),
     ab.Rollout(count=2, greedy=1),
+    ab.Mixed(ab.Hashing(9), rollouts=2, share=0.25),
+    ab.Mixed(mask, rollouts=1),
 ]
 
 # Each option of a game and each setting of a search, and what it is drawn from, all equally often. A new setting is one

@@ -1,6 +1,6 @@
 """Random games, every setting drawn by seed: engine and reference agree, visit for visit, move after move.
 
-`--cases N` plays so many; a failure names its seed, and `draw.drawn_case(seed)` draws it again.
+`--cases N` plays so many, from seed `--seed S` on; a failure names its seed, and `draw.drawn_case(seed)` draws it again.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ CHUNK = 20
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "chunk" in metafunc.fixturenames:
         cases = metafunc.config.getoption("--cases") or CASES
-        metafunc.parametrize(
-            "chunk", [range(first, min(first + CHUNK, cases)) for first in range(0, cases, CHUNK)], ids=str
-        )
+        begin = metafunc.config.getoption("--seed") or 0
+        chunks = [range(first, min(first + CHUNK, begin + cases)) for first in range(begin, begin + cases, CHUNK)]
+        metafunc.parametrize("chunk", chunks, ids=str)
 
 
 def test_random_games(chunk):
@@ -74,6 +74,10 @@ def follow(game: Any, evaluator: Any, config: ab.SearchConfig, dice: np.random.G
         simulations = int(dice.integers(1, 60))
         (result,) = searcher.run(root, simulations=simulations)
         expected = reference.run(simulations=simulations)
+        if simulations % 4 == 0:  # and again from the same position, as `plan.run` and `visits` do
+            compare_results(result, expected)
+            (result,) = searcher.run(root, simulations=simulations // 3 + 1)
+            expected = reference.run(simulations=simulations // 3 + 1)
         result.graph.check()
         expected.graph.check()
         exact &= compare_graphs(result.graph, expected.graph)

@@ -448,6 +448,20 @@ def test_a_second_ctrl_c_leaves_what_was_committed_and_writes_no_more(tmp_path):
         assert not run.ledger.rows["models"]
 
 
+@pytest.mark.parametrize("where", ["anabranch.learn.rating.rate", "anabranch.learn.train.load_game"])
+def test_ctrl_c_while_a_run_is_set_up_or_rated_says_how_to_go_on(where, tmp_path, monkeypatch, capsys):
+    def interrupted(*given):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(where, interrupted)
+    words = [word for pair in (*TINY, "most_steps=5") for word in ("--set", pair)]
+    assert main(["train", "tic_tac_toe", "--run", str(tmp_path / "run"), *words]) == INTERRUPTED
+    assert "To go on:\nanabranch " in capsys.readouterr().err
+    monkeypatch.undo()
+    if where.endswith("rate"):
+        assert not [wrong for _, wrong in examine(tmp_path / "run") if wrong]
+
+
 def test_ctrl_c_cuts_a_test_of_a_candidate_short(tmp_path, monkeypatch):
     """A gate may play for minutes; Ctrl-C ends it, the candidate stays unused, and the learner is saved."""
 

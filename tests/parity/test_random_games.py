@@ -1,6 +1,6 @@
 """Random games, every setting drawn by seed: engine and reference agree, visit for visit, move after move.
 
-`--cases N` plays so many, from seed `--seed S` on; a failure names its seed, and `draw.drawn_case(seed)` draws it again.
+`--cases N` plays so many, from seed `--seed S` on; a failure names its seed, which `draw.drawn_case(seed)` draws again.
 """
 
 from __future__ import annotations

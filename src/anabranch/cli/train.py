@@ -61,17 +61,21 @@ class Command(GameFlags):
         """Train, and print what came of it; interrupted, save and say how to go on."""
         said = described(self.game, read_options(self.option), compiled=not self.interpreted)
         folder = self.run_folder or Path("run-" + "".join(c if c.isalnum() else "_" for c in Path(self.game).stem))
-        with progress(f"training {self.game} in {folder}") as show:
-            done = train(
-                folder,
-                said,
-                self._config(),
-                minutes=self.minutes,
-                workers=self.workers,
-                ray=self.ray,
-                say=say,
-                progress=lambda status: show(str(status)),
-            )
+        try:
+            with progress(f"training {self.game} in {folder}") as show:
+                done = train(
+                    folder,
+                    said,
+                    self._config(),
+                    minutes=self.minutes,
+                    workers=self.workers,
+                    ray=self.ray,
+                    say=say,
+                    progress=lambda status: show(str(status)),
+                )
+        except KeyboardInterrupt:  # while it was set up or rated, or the second one
+            say(f"interrupted; what was committed is in {folder}. To go on:\n{self._again()}")
+            return INTERRUPTED
         if not done.whole:
             say(f"interrupted; everything is in {folder}. To go on:\n{self._again()}")
             return INTERRUPTED

@@ -129,10 +129,14 @@ class Gumbel {
     std::size_t count, stride, mover;
     const float* prior;
     double equal;
+    [[gnu::always_inline]] const Edge& edge(std::size_t at) const {
+      return *further(first, at * (P ? sizeof(Edge) + P * sizeof(double) : stride));
+    }
+    [[gnu::always_inline]] double value(const Edge& of) const { return doubles_of(&of)[P == 1 ? 0 : mover]; }
     [[gnu::always_inline]] TriedChoice operator[](std::size_t at) const {
-      const Edge* edge = further(first, at * (P ? sizeof(Edge) + P * sizeof(double) : stride));
-      return {edge->move, static_cast<double>(static_cast<std::int32_t>(edge->visits)), 0.0, doubles_of(edge)[P == 1 ? 0 : mover],
-              prior ? static_cast<double>(prior[edge->move]) : equal};  // counts stay below 2^31
+      const Edge& here = edge(at);
+      return {here.move, static_cast<double>(static_cast<std::int32_t>(here.visits)), 0.0, value(here),
+              prior ? static_cast<double>(prior[here.move]) : equal};  // counts stay below 2^31
     }
   };
   // N + v.
@@ -149,12 +153,16 @@ class Gumbel {
   // σ, and what it is for the choices never visited, which share it.
   struct Completed {
     double factor, low, width;
-    bool by_node;     // scaled by what was seen at the node
-    Scaling scaling;  // else
-    double gain;      // σ of v_mix
-    bool complete;    // whether all choices were visited
+    bool by_node;       // scaled by what was seen at the node
+    Scaling scaling;    // else
+    double gain;        // σ of v_mix, where some choice has it
+    bool complete;      // whether all choices were visited
+    bool flat = false;  // scaled by the node, where all values are one: σ is 0
 
-    [[gnu::always_inline]] double operator()(double value) const { return by_node ? factor * ((value - low) / width) : factor * scaling(value); }
+    [[gnu::always_inline]] double operator()(double value) const {
+      if (flat) return 0.0;
+      return by_node ? factor * ((value - low) / width) : factor * scaling(value);
+    }
   };
   struct Chosen {
     std::uint32_t choice = kNone, at = kNone;  // its place in the list; kNone: it is not there
@@ -192,8 +200,74 @@ class Gumbel {
   template <class List>
   Chosen choose(NodeId id, const Node& node, const Player& player, const List& list) {
     if (planned(node)) return choose_planned(id, node, list, player);
+    if constexpr (!List::kFlies) {
+      const Chosen best = choose_visited(id, player, list);
+      if (best.choice != kNone) [[likely]] return best;
+    }
     const Sums sums = add_up(list);
     return choose_inside(list, sums, complete(id, player, sums), player);
+  }
+
+  // What `choose_inside` takes, where every edge was visited, as all are while nothing is in flight; kNone elsewhere. Edges become
+  // columns first, of which several numbers are divided at once.
+  template <class List>
+  [[gnu::always_inline]] Chosen choose_visited(NodeId id, const Player& player, const List& list) {
+    const std::size_t count = list.count;
+    if (weights_.size() < 4 * count) [[unlikely]] weights_.resize(8 * count);
+    double* __restrict const prior = weights_.data();
+    double* __restrict const value = prior + count;
+    double* __restrict const times = value + count;
+    double* __restrict const weight = times + count;
+    Sums sums;
+    std::uint64_t tried = 0;
+    bool all = true;
+    for (std::size_t at = 0; at < count; ++at) {
+      const TriedChoice each = list[at];
+      prior[at] = each.prior;
+      value[at] = each.value;
+      times[at] = each.visits;
+      tried |= std::uint64_t{1} << (each.choice & 63);
+      all &= each.visits > 0.0;
+      sums.mass += each.prior;
+      sums.weighted += each.prior * each.value;
+      sums.visits += each.visits;
+      sums.most = each.visits > sums.most ? each.visits : sums.most;
+      sums.low = each.value < sums.low ? each.value : sums.low;
+      sums.high = each.value > sums.high ? each.value : sums.high;
+    }
+    if (!all) [[unlikely]] return {};
+    sums.visited = count;
+    const Completed found = complete(id, player, sums);
+    double mixed = found.complete ? 0.0 : 1.0, total = sums.mass;  // where σ is 0 for all: Σ P·1 is Σ P
+    if (!found.flat) {
+      double top = found.complete ? -HUGE_VAL : found.gain;
+      for (std::size_t at = 0; at < count; ++at) weight[at] = found(value[at]);
+      for (std::size_t at = 0; at < count; ++at) top = weight[at] > top ? weight[at] : top;
+      total = 0.0;
+      for (std::size_t at = 0; at < count; ++at) {
+        prior[at] *= exponential(weight[at] - top);
+        total += prior[at];
+      }
+      if (!found.complete) mixed = exponential(found.gain - top);
+    }
+    if (!found.complete) total += (1.0 - sums.mass) * mixed;
+    const double everywhere = 1.0 + sums.visits;
+    for (std::size_t at = 0; at < count; ++at) weight[at] = prior[at] / total - times[at] / everywhere;
+    double top = -HUGE_VAL;
+    Chosen best;
+    for (std::size_t at = 0; at < count; ++at) {  // which is larger nobody foresees: no branches
+      const std::uint32_t choice = list.edge(at).move;
+      const bool better = (weight[at] > top) | ((weight[at] == top) & (choice < best.choice));
+      top = better ? weight[at] : top;
+      best.choice = better ? choice : best.choice;
+      best.at = better ? static_cast<std::uint32_t>(at) : best.at;
+    }
+    if (!found.complete) {
+      const std::uint32_t newest = player.size <= 64 ? likeliest_of(~tried & ~std::uint64_t{0} >> (64 - player.size), player) : likeliest_untried(list, player);
+      const double score = prior_of(player, newest) * mixed / total - 0.0 / everywhere;
+      if (score > top || (score == top && newest < best.choice)) best = {newest, kNone};
+    }
+    return best;
   }
 
   template <class List>
@@ -224,22 +298,24 @@ class Gumbel {
 
   [[gnu::always_inline]] Completed complete(NodeId id, const Player& player, const Sums& sums) const {
     const Graph& g = c.graph;
-    const double evaluation = g.evaluation(id)[player.player];
-    const double mixed = sums.visited == 0 ? evaluation : (sums.visits * (sums.weighted / sums.mass) + evaluation) / (1.0 + sums.visits);
-    double low = sums.low, high = sums.high;
+    double low = sums.low, high = sums.high, mixed = 0.0;
     const bool all = sums.visited == player.size;
     if (!all) {
+      const double evaluation = g.evaluation(id)[player.player];
+      mixed = sums.visited == 0 ? evaluation : (sums.visits * (sums.weighted / sums.mass) + evaluation) / (1.0 + sums.visits);
       low = mixed < low ? mixed : low;
       high = mixed > high ? mixed : high;
     }
     Completed found{(selector_.c_visit + sums.most) * selector_.c_scale, low, 0.0, selector_.scale == Scale::node, {}, 0.0, all};
-    if (found.by_node) found.width = high - low > kNarrowest ? high - low : kNarrowest;
-    else if (selector_.scale == Scale::graph) found.scaling = Scaling::to_unit(g.low[player.player], g.high[player.player]);
+    if (found.by_node) {
+      found.width = high - low > kNarrowest ? high - low : kNarrowest;
+      found.flat = low == high;
+    } else if (selector_.scale == Scale::graph) found.scaling = Scaling::to_unit(g.low[player.player], g.high[player.player]);
     else if (selector_.scale == Scale::range) {
       const double* const range = g.range.kept() ? g.range.row(id) : nullptr;
       found.scaling = range ? Scaling::to_unit(range[player.player], range[g.players + player.player]) : Scaling::to_unit(c.config.returns_low, c.config.returns_high);
     }  // `none`: the value itself
-    found.gain = found(mixed);
+    if (!all) found.gain = found(mixed);
     return found;
   }
 
@@ -306,13 +382,7 @@ class Gumbel {
       std::uint64_t rest = ~std::uint64_t{0} >> (64 - size);
       for (std::size_t at = 0; at < list.count; ++at)
         if (times_of<List>(list[at]) > 0.0) [[likely]] rest &= ~(std::uint64_t{1} << list[at].choice);
-      auto best = static_cast<std::uint32_t>(std::countr_zero(rest));
-      if (player.prior)
-        for (rest &= rest - 1; rest; rest &= rest - 1) {
-          const auto a = static_cast<std::uint32_t>(std::countr_zero(rest));
-          best = player.prior[a] > player.prior[best] ? a : best;
-        }
-      return best;
+      return likeliest_of(rest, player);
     }
     if (bits_.size() < size) bits_.resize(size);
     std::int32_t* const bits = bits_.data();
@@ -324,6 +394,19 @@ class Gumbel {
     std::size_t best = 0;
     while (bits[best] != top) ++best;
     return static_cast<std::uint32_t>(best);
+  }
+
+  // The first of the likeliest among some of at most 64 choices.
+  static std::uint32_t likeliest_of(std::uint64_t rest, const Player& player) {
+    auto best = static_cast<std::uint32_t>(std::countr_zero(rest));
+    if (!player.prior) return best;
+    float top = player.prior[best];
+    for (rest &= rest - 1; rest; rest &= rest - 1) {
+      const auto a = static_cast<std::uint32_t>(std::countr_zero(rest));
+      best = player.prior[a] > top ? a : best;
+      top = player.prior[a] > top ? player.prior[a] : top;
+    }
+    return best;
   }
 
   // n + v of this run.
@@ -353,10 +436,29 @@ class Gumbel {
     if (allowed_.size() < list.count + considered.size()) [[unlikely]] allowed_.resize(list.count + considered.size());
     std::uint32_t* const allowed = allowed_.data();  // places of tried choices, then untried choices
     std::size_t tried = 0;
-    for (std::size_t at = 0; at < list.count; ++at) {
-      const TriedChoice each = list[at];
-      allowed[tried] = static_cast<std::uint32_t>(at);
-      tried += times_in_run<List>(player, each) == wanted && plan.considered[player.start + each.choice];
+    Sums sums;  // where all choices were visited; else more must be added up
+    if constexpr (List::kFlies) {
+      for (std::size_t at = 0; at < list.count; ++at) {
+        const TriedChoice each = list[at];
+        allowed[tried] = static_cast<std::uint32_t>(at);
+        tried += times_in_run<List>(player, each) == wanted && plan.considered[player.start + each.choice];
+      }
+    } else {
+      const auto times = static_cast<std::uint32_t>(wanted);
+      const std::uint32_t* const before = plan.before.data() + player.start;
+      const std::uint8_t* const is_considered = plan.considered.data() + player.start;
+      std::uint32_t most = 0;
+      for (std::size_t at = 0; at < list.count; ++at) {
+        const Edge& edge = list.edge(at);
+        const double value = list.value(edge);
+        allowed[tried] = static_cast<std::uint32_t>(at);
+        tried += static_cast<std::size_t>((edge.visits - before[edge.move] == times) & (is_considered[edge.move] != 0));
+        sums.visited += edge.visits > 0;
+        most = edge.visits > most ? edge.visits : most;
+        sums.low = value < sums.low ? value : sums.low;
+        sums.high = value > sums.high ? value : sums.high;
+      }
+      sums.most = static_cast<std::int32_t>(most);
     }
     std::size_t count = tried;
     if (wanted == 0.0) {
@@ -367,17 +469,19 @@ class Gumbel {
     }
     if (count == 0) [[unlikely]] throw std::logic_error("a root has other visits than its plan of a Gumbel search");
     if (count == 1) return tried ? Chosen{list[allowed[0]].choice, allowed[0]} : Chosen{allowed[0], kNone};
-    const Completed found = complete(id, player, add_up(list));
+    if (sums.visited != player.size) sums = add_up(list);
+    const Completed found = complete(id, player, sums);
     const double* const scores = plan.scores.data() + player.start;
-    double top = 0.0;
+    double top = -HUGE_VAL;
     Chosen best;
     for (std::size_t i = 0; i < count; ++i) {
       const std::uint32_t at = i < tried ? allowed[i] : kNone;
       const std::uint32_t choice = i < tried ? list[at].choice : allowed[i];
       const double score = scores[choice] + (i < tried && list[at].visits > 0.0 ? found(list[at].value) : found.gain);
-      if (best.choice != kNone && !(score > top) && !(score == top && choice < best.choice)) continue;
-      top = score;
-      best = {choice, at};
+      const bool better = (score > top) | ((score == top) & (choice < best.choice));
+      top = better ? score : top;
+      best.choice = better ? choice : best.choice;
+      best.at = better ? at : best.at;
     }
     return best;
   }

@@ -28,9 +28,17 @@ inline void softmax(const std::int32_t* ids, std::size_t count, const Real* logi
 
 // In float32, nothing below a millionth of the mass, summing to 1.
 inline void store_prior(const double* prior, std::size_t size, float* stored) {
-  double mass = 0.0;
-  for (std::size_t i = 0; i < size; ++i) mass += static_cast<double>(static_cast<float>(prior[i]));
+  double mass = 0.0, least = HUGE_VAL;
+  for (std::size_t i = 0; i < size; ++i) {
+    const double rounded = static_cast<float>(prior[i]);
+    mass += rounded;
+    least = rounded < least ? rounded : least;
+  }
   const double floor = kPriorFloor * mass;
+  if (!(least < floor)) {  // mostly; the sum of all is the mass again
+    for (std::size_t i = 0; i < size; ++i) stored[i] = static_cast<float>(static_cast<double>(static_cast<float>(prior[i])) / mass);
+    return;
+  }
   double total = 0.0;
   for (std::size_t i = 0; i < size; ++i) {
     const double rounded = static_cast<float>(prior[i]);

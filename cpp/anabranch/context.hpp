@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <limits>
+#include <utility>
 
 #include "anabranch/config.hpp"
 #include "anabranch/draws.hpp"
@@ -31,6 +32,7 @@ struct Context {
   Draws draws;
   Graph graph;
   RootRule root;      // what only the root does
+  RootRule unused_root;  // memory for the next one: many short plans make one each
   Wave* wave = nullptr;              // the one at work
   PathStep reaching{kNone, kNone};   // the edge whose state is in hand, where it is not yet part of the path
   std::size_t kept_bytes = 0;        // of evaluations kept from before an advance
@@ -43,7 +45,8 @@ struct Context {
     root_number = 0;
     draws = Draws(config.seed, which, 0);
     graph.clear();
-    root = RootRule();
+    std::swap(root, unused_root);
+    root.clear();
     reaching = {kNone, kNone};
     kept_bytes = awaited = 0;
     crowded = false;

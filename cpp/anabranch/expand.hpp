@@ -162,7 +162,7 @@ class Expander {
     Position& position = c.position();
     const Node& node = c.graph.nodes[at];
     if (position.actions.size() > 1) std::fill(position.actions.begin(), position.actions.end(), kIdle);
-    std::memset(position.rewards.data(), 0, position.rewards.size() * sizeof(float));
+    for (float& each : position.rewards) each = 0.0f;
     if (node.kind == Kind::chance) position.actions[0] = outcome_of(node, move);
     else position.actions[node.mover] = c.graph.rules.model->action(c.graph.states.at(at), move);
   }

@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <numeric>
+#include <span>
 #include <stdexcept>
 #include <utility>
 #include <vector>
@@ -16,18 +17,19 @@
 namespace anabranch {
 
 // The phases of sequential halving (Karnin, Koren and Somekh 2013) over so many choices.
-inline std::vector<HalvingPhase> halving(std::uint64_t considered, std::uint64_t simulations) {
-  if (considered <= 1) return {{0, 1, 0}};
+inline void plan_halving(std::uint64_t considered, std::uint64_t simulations, std::vector<HalvingPhase>& phases) {
+  if (considered <= 1) {
+    phases.push_back({0, 1, 0});
+    return;
+  }
   std::uint64_t rounds = 0;
   while ((considered - 1) >> rounds) ++rounds;
-  std::vector<HalvingPhase> phases;
   for (std::uint64_t start = 0, width = considered, base = 0; start < simulations || phases.empty(); width = std::max<std::uint64_t>(2, width / 2)) {
     phases.push_back({start, width, base});
     const std::uint64_t extra = std::max<std::uint64_t>(1, simulations / (rounds * width));
     start += extra * width;
     base += extra;
   }
-  return phases;
 }
 
 // g = −ln(−ln u); 2^-54 stands for a uniform number of 0, so that every draw is finite.
@@ -41,9 +43,9 @@ inline void set_gumbel_plan(Search& search, const SelectorConfig& selector, std:
   const Graph& g = search.graph();
   const Node root = g.nodes[0];
   const std::uint64_t now = search.root_visits(), simulations = goal > now ? goal - now : 0;
-  RootRule rule;
-  rule.gumbel = search.root_rule().gumbel;
-  const std::vector<float> priors = search.root_priors();
+  const std::span<const float> priors = search.root_prior_rows();
+  RootRule& rule = search.unused_root_rule();
+  rule.gumbel.assign(search.root_rule().gumbel.begin(), search.root_rule().gumbel.end());
   const Table* const table = root.acting > 1 ? &g.table_of(root) : nullptr;
   if (rule.gumbel.empty()) {
     for (std::size_t i = 0; i < root.acting; ++i) {
@@ -58,26 +60,29 @@ inline void set_gumbel_plan(Search& search, const SelectorConfig& selector, std:
   plan.considered.assign(priors.size(), 0);
   for (std::size_t a = 0; a < priors.size(); ++a)
     plan.scores.push_back(selector.noise * rule.gumbel[a] + std::log(static_cast<double>(priors[a])));
+  plan.listed.resize(root.acting);
+  plan.phases.resize(root.acting);
   for (std::size_t i = 0; i < root.acting; ++i) {
     const std::size_t start = table ? table->starts[i] : 0, size = table ? table->sizes[i] : priors.size();
     const std::size_t most = std::min(selector.considered, size);
-    std::vector<std::size_t> order(size);
-    std::iota(order.begin(), order.end(), start);
-    const auto last = order.begin() + static_cast<std::ptrdiff_t>(most);
-    std::partial_sort(order.begin(), last, order.end(),
-                      [&](std::size_t a, std::size_t b) { return plan.scores[a] > plan.scores[b] || (plan.scores[a] == plan.scores[b] && a < b); });
-    std::sort(order.begin(), last);
-    plan.listed.emplace_back();
-    for (auto at = order.begin(); at != last; ++at) {
-      plan.considered[*at] = 1;
-      plan.listed.back().push_back(static_cast<std::uint32_t>(*at - start));
+    std::vector<std::uint32_t>& listed = plan.listed[i];
+    listed.resize(size);
+    std::iota(listed.begin(), listed.end(), 0u);
+    if (most < size) {
+      const double* const scores = &plan.scores[start];
+      const auto last = listed.begin() + static_cast<std::ptrdiff_t>(most);
+      std::partial_sort(listed.begin(), last, listed.end(),
+                        [scores](std::uint32_t a, std::uint32_t b) { return scores[a] > scores[b] || (scores[a] == scores[b] && a < b); });
+      listed.resize(most);
+      std::sort(listed.begin(), listed.end());
     }
+    for (const std::uint32_t a : listed) plan.considered[start + a] = 1;
     for (const EdgeId e : EdgeIds(root)) plan.before[start + (table ? table->choice(g.edges[e].move, i) : g.edges[e].move)] += g.edges[e].visits;
     plan.begun.push_back(0.0);
     for (std::size_t a = 0; a < size; ++a) plan.begun.back() += plan.before[start + a];
-    plan.phases.push_back(halving(most, simulations));
+    plan_halving(most, simulations, plan.phases[i]);
   }
-  search.set_root_rule(std::move(rule));
+  search.use_root_rule();
 }
 
 }  // namespace anabranch

@@ -22,6 +22,16 @@ struct GumbelPlan {
   std::vector<double> begun;                      // Σ N₀ of each
   std::vector<std::vector<HalvingPhase>> phases;  // of each acting player
 
+  // Forget everything and keep the memory.
+  void clear() {
+    scores.clear();
+    considered.clear();
+    before.clear();
+    begun.clear();
+    for (auto& each : listed) each.clear();
+    for (auto& each : phases) each.clear();
+  }
+
   // The visits that the choice taken by simulation t has before it.
   std::uint64_t scheduled(std::size_t player, std::uint64_t t) const {
     const std::vector<HalvingPhase>& all = phases[player];
@@ -36,6 +46,14 @@ struct RootRule {
   double forced = 0.0;         // every choice tried once gets at least √(k·P·ΣN) visits, with this k; 0: none
   std::vector<double> gumbel;  // noise that choices are sampled by, drawn once per root number; as `priors`
   GumbelPlan plan;             // of the last run
+
+  // Forget everything and keep the memory.
+  void clear() {
+    priors.clear();
+    forced = 0.0;
+    gumbel.clear();
+    plan.clear();
+  }
 
   bool holds() const { return !priors.empty() || forced > 0.0 || !plan.scores.empty(); }
 };

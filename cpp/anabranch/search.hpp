@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -243,17 +244,38 @@ class Search {
     return {&graph().priors[root.rows], &graph().priors[root.rows] + graph().choices_of(root)};
   }
 
+  // The same where they are stored.
+  std::span<const float> root_prior_rows() {
+    write_root_priors();
+    const Node& root = graph().nodes[0];
+    return {&graph().priors[root.rows], graph().choices_of(root)};
+  }
+
+  // A rule to be filled in the memory of one that held before, for `use_root_rule`; nothing of it is left.
+  RootRule& unused_root_rule() {
+    context.unused_root.clear();
+    return context.unused_root;
+  }
+  void use_root_rule() {
+    std::swap(context.root, context.unused_root);
+    root_rule_changed();
+  }
+
   // Let a rule hold at the root until it moves on or another one is set. Edges need no longer be in the order of choices then.
   void set_root_rule(RootRule rule) {
-    Node& root = graph().nodes[0];
-    if (root.kind != Kind::decision) return;
+    if (graph().nodes[0].kind != Kind::decision) return;
     if (rule.holds()) write_root_priors();
     context.root = std::move(rule);
+    root_rule_changed();
+  }
+
+ private:
+  void root_rule_changed() {
+    Node& root = graph().nodes[0];
     if (context.root.holds()) root.set(kRuled);
     else root.clear(kRuled);
   }
 
- private:
   void write_root_priors() {
     Node& root = graph().nodes[0];
     if (root.acting == 1) playout.expander.count_choices(0, root);

@@ -62,7 +62,7 @@ class Settler {
     std::byte* record = g.states.at(child);
     LatentHead& head = Model::head(record);
     head.number = t.number;
-    if (latent) std::memcpy(record + model.latent_at(), latent, model.latent_bytes);
+    if (latent) copy_record(record + model.latent_at(), latent, model.latent_bytes);
     if (t.chances) {
       head.turn = static_cast<std::int8_t>(kChance);
       g.nodes[child].mover = g.nodes[at].mover;  // whose action it was

@@ -50,9 +50,17 @@ struct BoundModel {
     owner = std::move(held);
   }
 
-  // A search with these settings at a root: one that a plan left, or a new one.
+  // Which settings these are; searches are kept for those asked about last.
+  std::uint64_t number_of(const Config& config) {
+    if (!kept_for_ || !(*kept_for_ == config)) {
+      left_.clear();
+      kept_for_.emplace(config);
+      ++number_;
+    }
+    return number_;
+  }
+  // A search with settings that were just numbered, at a root: one that a plan left, or a new one.
   std::unique_ptr<Search> search(const Config& config, std::uint64_t stream, const std::byte* record) {
-    if (!left_.empty() && !(left_.back()->config() == config)) left_.clear();
     if (left_.empty()) return std::make_unique<Search>(rules, config, NativeEvaluator(), stream, record);
     std::unique_ptr<Search> again = std::move(left_.back());
     left_.pop_back();
@@ -60,8 +68,8 @@ struct BoundModel {
     return again;
   }
   // Keep a few small ones for the next plan: making them costs as much as a short search.
-  void leave(std::unique_ptr<Search> search) {
-    if (left_.size() < kMostLeft && !search->in_flight() && search->bytes() <= kSmall) left_.push_back(std::move(search));
+  void leave(std::unique_ptr<Search> search, std::uint64_t number) {
+    if (number == number_ && left_.size() < kMostLeft && !search->in_flight() && search->bytes() <= kSmall) left_.push_back(std::move(search));
   }
 
   Model model;
@@ -72,6 +80,8 @@ struct BoundModel {
  private:
   static constexpr std::size_t kMostLeft = 256, kSmall = std::size_t{1} << 16;
   std::vector<std::unique_ptr<Search>> left_;
+  std::optional<Config> kept_for_;  // their settings
+  std::uint64_t number_ = 0;        // of these
 };
 
 // One column of answers as it was given: of float32 or float64, with `wide` numbers a row. False where it cannot be used as it is.
@@ -128,7 +138,7 @@ class BoundPlan {
   BoundPlan(nb::object model, const Config& config, const std::vector<std::uint64_t>& streams, const std::optional<Array>& logits,
             const std::optional<Array>& values, const std::optional<Array>& movers, const std::optional<Array>& legal,
             const std::optional<Array>& latents, std::size_t threads)
-      : owner_(model), bound_(nb::cast<BoundModel*>(model)) {
+      : owner_(model), bound_(nb::cast<BoundModel*>(model)), number_(bound_->number_of(config)) {
     const Model& m = bound_->model;
     const std::size_t roots = streams.size();
     Transitions given;
@@ -163,7 +173,7 @@ class BoundPlan {
   ~BoundPlan() {
     plan_.reset();
     if (owner_.is_valid())
-      for (const auto& each : owned_) bound_->leave(std::move(each->search));
+      for (const auto& each : owned_) bound_->leave(std::move(each->search), number_);
   }
 
   // Objects of Python's, made when somebody wants them.
@@ -346,6 +356,7 @@ class BoundPlan {
 
   nb::object owner_;
   BoundModel* bound_;
+  std::uint64_t number_;  // of the settings
   nb::list held_;
   std::vector<std::unique_ptr<BoundSearch>> owned_;  // until Python has them
   std::vector<BoundSearch*> searches_;

@@ -99,8 +99,15 @@ nb::object run(const std::vector<BoundSearch*>& searches, std::vector<std::uint6
 void set_root_rules(const std::vector<BoundSearch*>& searches, const std::vector<std::uint64_t>& goals, bool noise, double weight, double alpha,
                     double total, double forced) {
   if (goals.size() != searches.size()) throw nb::value_error("one goal per search");
-  for (std::size_t i = 0; i < searches.size(); ++i)
-    reporting(*searches[i], [&] { set_root_rule(*searches[i]->search, {noise, weight, alpha, total}, forced, goals[i]); });
+  const Busy busy(searches);
+  for (std::size_t i = 0; i < searches.size(); ++i) {
+    searches[i]->search->enter();
+    try {
+      set_root_rule(*searches[i]->search, {noise, weight, alpha, total}, forced, goals[i]);
+    } catch (const Failure& failure) {
+      raise_report(failure, *searches[i]);
+    }
+  }
 }
 
 void bind_search(nb::module_& m) {

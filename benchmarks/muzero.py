@@ -4,8 +4,9 @@
 
 Tic-tac-toe is judged by enumeration: every reply of an opponent is tried, in both seats, and lines that lose are
 counted. With three players, 4×4 and lines of three, the newest model plays 300 games against two players who win if
-they can and else block if they must. Minutes are those of the processor. The same command goes on with a run that is
-there. `--write` puts the table into docs/muzero.md.
+they can and else block if they must, and the last games of self-play say which seat wins. The pole of
+examples/05_cart_pole.py is balanced in 20 episodes by every checkpoint. The same command goes on with a run that is
+there. `--write` puts the table, of all seeds whose runs are there, into docs/muzero.md.
 """
 
 from __future__ import annotations
@@ -30,10 +31,14 @@ from anabranch.learn.train import described, train
 from anabranch.play.agent import Turn
 from anabranch.search.settings.mapping import from_pairs
 
-PAGE = Path(__file__).resolve().parents[1] / "docs" / "muzero.md"
+ROOT = Path(__file__).resolve().parents[1]
+PAGE = ROOT / "docs" / "muzero.md"
+EPISODES = 20
+LAST = 300  # games of self-play whose winners are counted
 GAMES: dict[str, tuple[str, dict[str, Any]]] = {
     "tic_tac_toe": ("tic_tac_toe", {}),
     "three_players": ("n_in_a_row", {"players": 3, "size": 4, "line": 3, "rewards": "win"}),
+    "cart_pole": (f"{ROOT / 'examples' / '05_cart_pole.py'}:CartPole", {}),
 }
 
 
@@ -82,6 +87,20 @@ def losing_lines(agent: Any, game: ab.Game, seat: int) -> int:
     return lost
 
 
+def episode_lengths(agent: Any, game: ab.Game) -> list[int]:
+    """Return how many steps an agent balances the pole in each of some episodes, all played abreast."""
+    under_way = [game.start(10_000 + episode) for episode in range(EPISODES)]
+    lengths: list[int] = []
+    steps = 0
+    while under_way:
+        chosen = agent.choose([Turn(state, 0, seed=1) for state in under_way])
+        steps += 1
+        following = [state.step(action)[0] for state, action in zip(under_way, chosen, strict=True)]
+        under_way = [state for state in following if not state.over]
+        lengths += [steps] * (len(following) - len(under_way))
+    return lengths
+
+
 def trained(name: str, folder: Path, flags: argparse.Namespace) -> ab.Game:
     """Train, or go on; the processor's time of every step is kept beside the run."""
     kind, options = GAMES[name]
@@ -112,29 +131,49 @@ def minutes_at(step: int, folder: Path) -> str:
     return f"{min((seconds for at, seconds in rows if at >= step), default=rows[-1][1]) / 60.0:.1f}"
 
 
-def judged(name: str, game: ab.Game, folder: Path) -> str:
-    """Return a table of the checkpoints of a run."""
-    heads = ["CPU minutes", "games", "steps"]
-    heads += ["losing lines first, second"] if name == "tic_tac_toe" else []
+def judged(name: str, game: ab.Game, folders: Sequence[Path]) -> str:
+    """Return a table of the checkpoints of runs, and what else is told of the last one."""
+    what = {"tic_tac_toe": ["losing lines first, second"], "cart_pole": ["steps balanced, mean, least"]}.get(name, [])
+    heads = ["seed", "CPU minutes", "wall", "games", "steps", *what]
     heads += [f"{each} 1, 5" for each in ("reward", "end", "missed ends", "legal", "value")]
-    lines = ["| " + " | ".join(heads) + " |", "|" + " ---: |" * len(heads)]
-    with RunFolder.open(folder) as run:
-        models = run.ledger.rows["models"]
-        for row in models:
-            metrics = next(each for each in run.ledger.rows["metrics"] if each["step"] == row["step"])
-            cells = [minutes_at(row["step"], folder), f"{metrics['games']:,}", f"{row['step']:,}"]
-            if name == "tic_tac_toe":
-                agent = rated_agent(run, game, row["version"], run.config.rating.simulations)
-                cells.append(", ".join(str(losing_lines(agent, game, seat)) for seat in (0, 1)))
-            errors = metrics["model"]
-            for part in ("reward", "end", "missed", "legal", "value"):
-                ends = [errors[part][at] for at in (0, -1)]
-                cells.append(", ".join("" if each is None else f"{each:.3f}" for each in ends))
-            lines.append("| " + " | ".join(cells) + " |")
-            print(lines[-1], flush=True)
-        if name == "three_players":
-            lines += ["", *against(run, game, len(models))]
-    return "\n".join(lines)
+    lines, more = ["| " + " | ".join(heads) + " |", "|" + " ---: |" * len(heads)], []
+    for folder in folders:
+        with RunFolder.open(folder) as run:
+            models = run.ledger.rows["models"]
+            for row in models:
+                lines.append("| " + " | ".join(_cells(name, game, run, row, folder)) + " |")
+                print(lines[-1], flush=True)
+            if name == "three_players":
+                more += ["", *against(run, game, len(models)), "", winners(run, game)]
+    return "\n".join(lines + more)
+
+
+def _cells(name: str, game: ab.Game, run: RunFolder, row: dict[str, Any], folder: Path) -> list[str]:
+    """Return what is said of one checkpoint."""
+    metrics = next(each for each in run.ledger.rows["metrics"] if each["step"] == row["step"])
+    cells = [str(run.config.seed), minutes_at(row["step"], folder), f"{metrics['seconds'] / 60.0:.1f}"]
+    cells += [f"{metrics['games']:,}", f"{row['step']:,}"]
+    if name != "three_players":
+        agent = rated_agent(run, game, row["version"], run.config.rating.simulations)
+    if name == "tic_tac_toe":
+        cells.append(", ".join(str(losing_lines(agent, game, seat)) for seat in (0, 1)))
+    if name == "cart_pole":
+        lengths = episode_lengths(agent, game)
+        cells.append(f"{sum(lengths) / len(lengths):.0f}, {min(lengths)}")
+    for part in ("reward", "end", "missed", "legal", "value"):
+        ends = [metrics["model"][part][at] for at in (0, -1)]
+        cells.append(", ".join("" if each is None else f"{each:.3f}" for each in ends))
+    return cells
+
+
+def winners(run: RunFolder, game: ab.Game) -> str:
+    """Return which seats won the last games of self-play that began without random moves."""
+    played = [record for row in run.ledger.rows["shards"] for record in run.games(row)]
+    last = [record for record in sorted(played, key=lambda each: each.id) if not record.opened][-LAST:]
+    paid = [[sum(step) for step in zip(*(each.rewards for each in record.decisions), strict=True)] for record in last]
+    wins = [sum(returns[seat] > 0 for returns in paid) for seat in range(game.players)]
+    seats = ", ".join(str(count) for count in wins)
+    return f"Wins of seats 0, 1 and 2 in the last {len(last)} games of self-play from the start: {seats}."
 
 
 def against(run: RunFolder, game: ab.Game, version: int) -> list[str]:
@@ -170,7 +209,8 @@ def main() -> None:
     folder = flags.runs / f"{flags.game}-{flags.seed}"
     kind, options = GAMES[flags.game]
     game = ab.games.load(kind, **options) if flags.judge else trained(flags.game, folder, flags)
-    table = judged(flags.game, game, folder)
+    folders = [each for each in sorted(flags.runs.glob(f"{flags.game}-*")) if each.is_dir()]
+    table = judged(flags.game, game, folders if flags.write or flags.judge else [folder])
     if flags.write:
         pages.fill(f"muzero_{flags.game}", table, PAGE)
 

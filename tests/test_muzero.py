@@ -180,6 +180,19 @@ def test_samples_are_games_under_symmetries(name):
     assert ends > 20
 
 
+def test_the_end_of_a_game_is_imagined_after_every_number_of_steps():
+    """Samples near the end meet it after 1, 2, … K steps alike: what no sample shows after K steps is not learnt."""
+    replay = Replay(XO, ReplaySettings(endings=1.0), Targets(mix=1.0), 5)
+    with Worker(XO, tiny(XO, random_games=60), None) as worker:
+        for ended in worker.play(iter(range(60))):
+            for record in ended:
+                replay.add(record)
+    ends = replay.sample(2_000, 1, 2)["ends"]
+    assert ends[:, -1].all()
+    first = np.bincount(ends.argmax(axis=1), minlength=5) / len(ends)
+    np.testing.assert_allclose(first, 0.2, atol=0.04)
+
+
 # Losses
 
 
@@ -386,6 +399,14 @@ def test_latents_lie_between_0_and_1_and_depend_on_the_action(game, name):
     assert outcome.reward.shape == (4, played.players)
     alone, _ = net.step(latent[:1], torch.ones(1, dtype=torch.int64))
     assert torch.allclose(alone, other[:1], atol=1e-6)  # no row depends on its batch
+
+
+def test_a_new_network_sees_latents_as_well_as_actions():
+    """What the latent and the action bring into a step is equally wide, or the norm hides one behind the other."""
+    net = ab.nets.make("world_mlp", XO, seed=1)
+    latent = net.represent(torch.rand(256, *XO.observation))  # type: ignore[misc,operator]
+    wide = net.entry(latent).detach().std().item() / net.action.weight.detach().std().item()  # type: ignore[operator,union-attr]
+    assert 0.5 < wide < 2.0
 
 
 def test_who_moves_is_counted_from_the_mover_and_ends_are_zero_discounts():

@@ -41,8 +41,12 @@ def preset(game: Game, method: Method = "alphazero") -> TrainConfig:
     shape = shape_of(game)
     if method == "muzero":
         made = learnt_rules(game.name, shape)
-        if isinstance(game, EnvironmentGame):  # which no solver can look ahead in
-            made = dataclasses.replace(made, rating=dataclasses.replace(made.rating, positions=0))
+        if isinstance(game, EnvironmentGame):  # which no solver can look ahead in, and whose episodes are long
+            made = dataclasses.replace(
+                made,
+                rating=dataclasses.replace(made.rating, positions=0),
+                self_play=dataclasses.replace(made.self_play, random_games=100),
+            )
         return made
     made = PRESETS.get(game.name, from_shape)(shape)
     return made if takes_turns(game) else _at_once(made)
@@ -224,7 +228,16 @@ def learnt_rules(name: str, shape: Shape) -> TrainConfig:
         ),
         replay=Replay(window=20_000, least=2_000, endings=0.4),
         targets=Targets(mix=1.0, steps=None if shape.bounded else 10),
-        learner=Learner(batch=256, reuse=32.0, warm_up=100, steps=8_000, rate=2e-3, last_rate=2e-4, average=0.99),
+        learner=Learner(
+            batch=256,
+            reuse=32.0,
+            warm_up=100,
+            steps=MUZERO_STEPS.get(name, 8_000),
+            rate=3e-3,
+            last_rate=2e-4,
+            average=0.99,
+            value_weight=0.25,  # results of random games are noise: at 1 they drown what is legal and what ends
+        ),
         unroll=Unroll(reward=5.0, end=5.0),
         export=Export(every=50, checkpoints=8),
         rating=Rating(simulations=simulations),
@@ -232,4 +245,5 @@ def learnt_rules(name: str, shape: Shape) -> TrainConfig:
     )
 
 
-MUZERO_MINUTES = {"tic_tac_toe": 3.0, "connect_four": 60.0, "n_in_a_row": 10.0}
+MUZERO_STEPS = {"tic_tac_toe": 3_000, "n_in_a_row": 4_000}  # of the cosine
+MUZERO_MINUTES = {"tic_tac_toe": 5.0, "connect_four": 60.0, "n_in_a_row": 10.0}

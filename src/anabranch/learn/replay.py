@@ -20,7 +20,6 @@ from anabranch.learn.targets import Rows, Steps, rows_of, steps_of, unrolled
 
 COLUMNS = tuple(field.name for field in fields(Rows))
 MORE = tuple(field.name for field in fields(Steps))
-ENDING = 3  # decisions before the end of a game that `Replay.endings` is about
 
 
 def window_size(positions: int, settings: Settings) -> int:
@@ -104,8 +103,11 @@ class Replay:
         return rows
 
     def _nearer(self, places: npt.NDArray[np.int64], random: np.random.Generator) -> npt.NDArray[np.int64]:
-        """Return places of which a share is near the end of a game, where all that is rare happens."""
-        last = self._columns["left"][self._first : self._end] <= ENDING
+        """Return places of which a share is near the end of a game, where all that is rare happens.
+
+        The end is as often the last imagined step as the first: what no sample shows after five steps is not learnt.
+        """
+        last = self._columns["left"][self._first : self._end] <= self.unroll
         near = self._first + np.flatnonzero(last & self._columns["finished"][self._first : self._end])
         replaced = random.random(len(places)) < self.settings.endings
         if not len(near) or not replaced.any():

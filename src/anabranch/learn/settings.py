@@ -113,7 +113,9 @@ class Replay(Part):
     least: Annotated[int, "positions before anything is learnt", Within(1)] = 2_000
     shard: Annotated[int, "games that are written together; until then a crash loses them", Within(1, 65536)] = 64
     endings: Annotated[
-        float, "muzero: share of samples that begin at one of the last three decisions of a game", Within(0, 1)
+        float,
+        "muzero: share of samples from which the end of a game is imagined, after each number of steps alike",
+        Within(0, 1),
     ] = 0.0
     held_out: Annotated[
         int, "muzero: every so-manieth game is not learnt from: what the model imagines is compared with it", Within(2)
@@ -156,7 +158,7 @@ class Unroll(Part):
     end: Annotated[float, "weight of the loss of whether a step ends the game", Within(0)] = 1.0
     legal: Annotated[float, "weight of the loss of which actions are legal", Within(0)] = 1.0
     mover: Annotated[float, "weight of the loss of who moves next", Within(0)] = 1.0
-    past: Annotated[float, "weight of steps past the end of a game, beside that of played ones", Within(0)] = 1.0
+    past: Annotated[float, "weight of steps past the end of a game, beside that of played ones", Within(0)] = 0.0
     consistency: Annotated[
         float, "weight of 2 − 2·cos between imagined and encoded latents; 0: they are not compared", Within(0)
     ] = 0.0

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import torch
 from torch import Tensor, nn
 
 from anabranch.nets.net import MOST_BINS
 from anabranch.nets.shape import Shape
 from anabranch.nets.world import Outcome, OutcomeHeads, Prediction, WorldModel, layers, unit
+
+ACTION = 0.25  # spread of new embeddings: about what a latent brings, which larger ones would drown in the norm
 
 
 class WorldMlp(WorldModel):
@@ -26,6 +29,8 @@ class WorldMlp(WorldModel):
         self.encoder = nn.Sequential(nn.Flatten(), layers(shape.numbers, width, deep), nn.Linear(width, latent))
         self.action = nn.Embedding(shape.actions, width)
         self.entry = nn.Linear(latent, width)
+        with torch.no_grad():
+            self.action.weight.mul_(ACTION)
         self.body = nn.Sequential(nn.LayerNorm(width), nn.ReLU(), layers(width, width, deep - 1))
         self.onward = nn.Linear(width, latent)
         self.outcome = OutcomeHeads(width, shape.players, sizes["bins"])

@@ -17,7 +17,16 @@ PARTS: tuple[Any, ...] = (
     *(ab.Chance, ab.Transposition, ab.VirtualLoss, ab.RootNoise, ab.ForcedPlayouts, ab.PlayoutCap),
 )
 LEARNING: tuple[Any, ...] = (
-    *(learn.TrainConfig, learn.SelfPlay, learn.Net, learn.Replay, learn.Targets, learn.Learner, learn.Unroll),
+    *(
+        learn.TrainConfig,
+        learn.SelfPlay,
+        learn.Net,
+        learn.Teacher,
+        learn.Replay,
+        learn.Targets,
+        learn.Learner,
+        learn.Unroll,
+    ),
     *(learn.Export, learn.Rating),
 )
 PAGE = ROOT / "docs" / "options.md"

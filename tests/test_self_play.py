@@ -10,12 +10,12 @@ import pytest
 from tests.test_lanes import network
 
 import anabranch as ab
-from anabranch.errors import DataError, GameError
+from anabranch.errors import DataError, GameError, UsageError
 from anabranch.learn.presets import preset
 from anabranch.learn.records import GameRecord
 from anabranch.learn.replay import Replay
 from anabranch.learn.selfplay import Worker, temperature
-from anabranch.learn.settings import SelfPlay, TrainConfig
+from anabranch.learn.settings import SelfPlay, Teacher, TrainConfig
 from anabranch.search.settings.config import PlayoutCap
 
 
@@ -194,3 +194,48 @@ def test_what_cannot_be_learnt_from_is_the_games_fault_and_named(sees):
     with pytest.raises(GameError, match="not finite, to player 0 after 2 decisions of game 0"):
         replay.add(record)
     assert replay.total == 0
+
+
+# A teacher that follows the rollout policy
+
+
+def followed(game: ab.Game, rollouts: int, games: int = 8, chance: float = 1.0) -> list[GameRecord]:
+    teacher = Teacher(plays="policy", positions=1, full=rollouts, chance=chance)
+    config = dataclasses.replace(settings(game, openings=0.0), teacher=teacher)
+    found: list[GameRecord] = []
+    with Worker(game, config, ab.Rollout()) as worker:
+        for ended in worker.play(iter(range(games))):
+            found += ended
+    return found
+
+
+def test_a_teacher_by_policy_plays_what_rollouts_play():
+    """Its moves are the rollout policy's, which are the policies to learn; a last mark is worth what it scores."""
+    game = ab.games.load("yatzy", categories="chance,yatzy")
+    records = followed(game, rollouts=2)
+    assert len(records) == 8
+    for record in records:
+        for decision, state in zip(record.decisions, record.states(game), strict=True):
+            action = game.rules.rollout_action(state.data, 0, ab.Random(0))
+            assert decision.actions == (action,)
+            assert decision.policy == ({action: 1.0},)
+        assert record.decisions[-1].value == record.decisions[-1].rewards
+
+
+def test_a_teacher_by_policy_values_states_by_what_the_policy_gets():
+    """Chance alone, three rolls: what rollouts of first hands get is on average what chance is worth by the rules."""
+    game = ab.games.load("yatzy", categories="chance")
+    values = [record.decisions[0].value[0] for record in followed(game, rollouts=50, games=300)]
+    assert np.mean(values) == pytest.approx(23.333333, abs=0.35)  # three standard errors of a first hand's worth
+
+
+def test_a_teacher_by_policy_records_a_share_of_its_moves():
+    records = followed(ab.games.load("yatzy", categories="chance,yatzy"), rollouts=1, games=60, chance=0.25)
+    shares = [decision.full for record in records for decision in record.decisions]
+    assert 0.15 < np.mean(shares) < 0.35
+    assert all(bool(decision.policy) == decision.full for record in records for decision in record.decisions)
+
+
+def test_a_teacher_by_policy_needs_one():
+    with pytest.raises(UsageError, match="rollout_action"):
+        followed(ab.games.load("tic_tac_toe"), rollouts=1)

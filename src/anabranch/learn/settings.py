@@ -17,6 +17,7 @@ from anabranch.search.settings.config import ForcedPlayouts, PlayoutCap, RootNoi
 Evaluates: TypeAlias = Literal["torch", "onnx", "int8"]
 Method: TypeAlias = Literal["alphazero", "muzero"]
 Gate: TypeAlias = Literal["always", "test"]
+TeachesBy: TypeAlias = Literal["search", "policy"]
 Keeps: TypeAlias = Literal["graph", "evaluations", "nothing"]
 
 
@@ -95,10 +96,19 @@ class SelfPlay(Part):
 
 @dataclass(frozen=True, kw_only=True)
 class Teacher(Part):
-    """Who plays first: a search with rollouts, which costs a hundredth of a network's and knows more than a new one."""
+    """Who plays first: a search with rollouts, which costs a hundredth of a network's and knows more than a new one.
 
+    Where dice make rollouts vary more than choices differ, such a search plays worse than its own rollouts do; then the
+    policy of these is the better teacher.
+    """
+
+    plays: Annotated[
+        TeachesBy,
+        "a search with rollouts; or the game's own rollout policy: its moves are learnt, and as values means of "
+        "`full` rollouts",
+    ] = "search"
     positions: Annotated[int, "recorded before the network plays; 0: it plays from the beginning", Within(0)] = 0
-    full: Annotated[int, "simulations of a move that is recorded", Within(1)] = 600
+    full: Annotated[int, "simulations, or rollouts, of a move that is recorded", Within(1)] = 600
     fast: Annotated[int, "simulations of any other move", Within(1)] = 100
     chance: Annotated[float, "share of moves that are recorded", Within(0, 1)] = 0.25
 

@@ -13,10 +13,13 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from anabranch.evaluate.native import Rollout
+from anabranch.errors import UsageError
+from anabranch.evaluate.batch import Batch
+from anabranch.evaluate.native import Rollout, checked_rollout_action
 from anabranch.game.game import Game
-from anabranch.game.random import key_of
+from anabranch.game.random import Random, key_of
 from anabranch.learn.export import mixed
+from anabranch.learn.records import seats_of
 from anabranch.learn.settings import TrainConfig
 from anabranch.models.learned import model_of, observed
 from anabranch.models.planner import Planner
@@ -78,8 +81,9 @@ class Searching:
 
     def __init__(self, game: Game, config: TrainConfig, evaluator: Any, playing: Sequence[Playing]) -> None:
         self.config = config
-        self.search = taught(config) if isinstance(evaluator, Rollout) else seeded(config)
-        self.searcher = Searcher(game, mixed(evaluator, config.self_play), self.search, threads=1)
+        self.search = taught(config) if isinstance(evaluator, Rollout | RolledOut) else seeded(config)
+        asked = evaluator if isinstance(evaluator, RolledOut) else mixed(evaluator, config.self_play)
+        self.searcher = Searcher(game, asked, self.search, threads=1)
         roots = [self._root(each) for each in playing]
         self._lanes = Lanes(self.searcher, roots, [self._goal(root) for root in roots])
 
@@ -131,6 +135,45 @@ class Searching:
         """Return up to how many visits a root is searched; the cap decides whether in full."""
         cap = self.search.cap
         return USUAL if cap is None else root.use_cap(cap)
+
+
+class RolledOut:
+    """An evaluator of means of rollouts, asked in batches: a root can be evaluated and not searched."""
+
+    priors = False
+
+    def __init__(self, count: int) -> None:
+        self.rollouts = Rollout(count=count)
+
+    def evaluate(self, batch: Batch) -> tuple[None, Floats]:
+        """Return no logits, and what rollouts got on average."""
+        return None, batch.rolled_out(self.rollouts)
+
+
+class Following(Searching):
+    """A teacher that searches nothing: its moves are those of the game's rollout policy, its values what they get."""
+
+    def __init__(self, game: Game, config: TrainConfig, playing: Sequence[Playing]) -> None:
+        if not game.has("rollout_action"):
+            raise UsageError(
+                f'{game.name} has no verb rollout_action, so teacher.plays = "policy" has nobody to follow'
+            )
+        super().__init__(game, config, RolledOut(config.teacher.full), playing)
+
+    def found(self, lane: int) -> Found:
+        """Return what the policy does in a lane, as if it had been found."""
+        root = self._lanes.roots[lane]
+        state, draws = root.state, root.draws
+        policy = np.zeros((state.game.players, state.game.actions))
+        for seat in seats_of(state):
+            random = Random(draws.key(Purpose.EVALUATE, seat, 0, 0))
+            policy[seat, checked_rollout_action(state, seat, random)] = 1.0
+        return Found(policy, policy, root.result.value, self.config.teacher.full, root.explores)
+
+    def _goal(self, root: Root) -> int:
+        """Evaluate a root and search nothing; chance decides whether it is recorded."""
+        root.use_cap(PlayoutCap(full=1, fast=1, chance=self.config.teacher.chance))
+        return 0
 
 
 class Planning:
@@ -214,7 +257,9 @@ class Planning:
 
 
 def thinker(game: Game, config: TrainConfig, evaluator: Any, playing: Sequence[Playing]) -> Thinker:
-    """Return who thinks by a method; a teacher, whose evaluator are rollouts, searches by the rules."""
+    """Return who thinks by a method; a teacher, whose evaluator are rollouts, by the rules."""
+    if isinstance(evaluator, Rollout) and config.teacher.plays == "policy":
+        return Following(game, config, playing)
     if config.method == "muzero" and not isinstance(evaluator, Rollout):
         return Planning(game, config, evaluator, playing)
     return Searching(game, config, evaluator, playing)

@@ -8,6 +8,8 @@ import pytest
 import anabranch as ab
 from anabranch.errors import UsageError
 from anabranch.search.engine.lanes import Lanes
+from anabranch.search.maths.draws import Purpose
+from anabranch.search.maths.policies import capped
 
 
 def network(observations):
@@ -85,6 +87,33 @@ def test_a_root_that_moves_on_keeps_its_graph_and_gets_noise_anew():
             assert told(root.result_of(60, 0.0)) == wanted
             root.advance(move)
             lanes.put(0, root, 60)
+
+
+def test_policies_of_many_lanes_are_those_of_their_results():
+    """Read at once, with what results do not tell left out: the same numbers, and forced playouts taken out."""
+    config = ab.SearchConfig(noise=ab.RootNoise(), forced=ab.ForcedPlayouts(), proofs="off")
+    many = searcher(config)
+    roots = [many.root(state, stream=number) for number, state in enumerate(states(6))]
+    with Lanes(many, roots, [40] * 6) as lanes:
+        arrived: list[int] = []
+        while len(arrived) < 6:
+            arrived += lanes.go_on()
+        policies, targets, values, visits = lanes.policies(arrived)
+        results = [roots[lane].result for lane in arrived]
+        assert policies.tolist() == [result.policy.tolist() for result in results]
+        assert targets.tolist() == [result.target.tolist() for result in results] != policies.tolist()
+        assert values.tolist() == [result.value.tolist() for result in results]
+        assert visits.tolist() == [roots[lane].native.root_visits for lane in arrived]
+
+
+def test_a_cap_drawn_by_the_engine_is_that_of_the_root_s_draws():
+    many, cap = searcher(), ab.PlayoutCap(full=128, fast=24, chance=0.5)
+    for stream in range(20):
+        root = many.root(GAME.start(), stream=stream)
+        for move in (4, 0, 8):
+            expected = capped(cap, root.draws.key(Purpose.CAP, 0, 0, 0))
+            assert (root.use_cap(cap), root.explores) == expected
+            root.advance(move)
 
 
 def test_batches_stay_full():

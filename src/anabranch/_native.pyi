@@ -446,6 +446,11 @@ def summary(search: Search) -> tuple[numpy.typing.NDArray[numpy.float64], numpy.
     (policy, prior, q, policy to learn from) and visits by player and action, the root's value, the principal variation, how many nodes, whether it is chance, what a Gumbel search ended with.
     """
 
+def root_policies(searches: Sequence[Search]) -> tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.int64]]:
+    """
+    Policies and policies to learn from by root, player and action, values by root and player, visits of the roots.
+    """
+
 def node(search: Search, node: int) -> tuple[str, int, list[float], list[float], bool, list[float], bool]:
     """
     Kind, visits, value and evaluation of a node, whether its outcomes were enumerated, intervals (low and high of every player; none where proofs are off), whether it is proven.

@@ -20,8 +20,11 @@ VIEWS = ("mover", "seats", "scalar")
 
 def to_seats(values: npt.NDArray[Any], movers: npt.ArrayLike) -> npt.NDArray[Any]:
     """Return values `[B, P]` in seat order, given them from each row's mover on."""
-    index = np.arange(values.shape[1])[None, :] - np.asarray(movers)[:, None]
-    return np.take_along_axis(values, index % values.shape[1], axis=1)
+    rows, players = values.shape
+    index = (np.arange(players) - np.asarray(movers)[:, None]) % players
+    index += np.arange(0, rows * players, players)[:, None]
+    found: npt.NDArray[Any] = values.ravel().take(index)
+    return found
 
 
 def to_mover(values: npt.NDArray[Any], movers: npt.ArrayLike) -> npt.NDArray[Any]:

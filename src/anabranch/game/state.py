@@ -87,6 +87,11 @@ class State:
         following, rewards = self.game.rules.step(self.data, self.row_of(action))
         return State(self.game, following), np.array(rewards, dtype=np.float64)
 
+    def after(self, row: list[int]) -> tuple[State, list[float]]:
+        """Return (next state, rewards per player) after a row that `row_of` would make, for who knows it is legal."""
+        following, rewards = self.game.rules.step(self.data, row)
+        return State(self.game, following), [float(reward) for reward in rewards]
+
     def draw(self, seed: int, moment: int = 0) -> int:
         """Return the outcome the *played* game sees here: a function of the episode's seed and the game's event.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 
 OVER = 0  #: `turn`: nobody acts any more
@@ -34,6 +35,7 @@ def player(seat: int) -> int:
     return 1 << seat
 
 
+@functools.lru_cache(maxsize=4096)
 def acting(turn: int) -> tuple[int, ...]:
     """Return the seats in a turn's bits, ascending; empty for OVER and CHANCE."""
     return tuple(seat for seat in range(turn.bit_length()) if turn >> seat & 1) if turn > 0 else ()

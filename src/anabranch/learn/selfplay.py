@@ -11,20 +11,19 @@ from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any, Self
 
-import numpy as np
-
 from anabranch.errors import GameError
 from anabranch.evaluate.native import Rollout
 from anabranch.game.game import Game
-from anabranch.game.random import Random, below, key_of, uniform
+from anabranch.game.random import Random, below, uniform
 from anabranch.game.state import State
-from anabranch.game.words import CHANCE
+from anabranch.game.words import CHANCE, as_row
 from anabranch.learn.records import Decision, GameRecord, seats_of
 from anabranch.learn.settings import SelfPlay as Settings
 from anabranch.learn.settings import TrainConfig
-from anabranch.learn.thinking import Found, Thinker, thinker
+from anabranch.learn.thinking import Found, Steps, Thinker, thinker
 from anabranch.play.search_agent import sampled
 from anabranch.play.seeds import Purpose, seed_for
+from anabranch.search.engine.native import native_key_of
 
 MOST_ROLLS = 100_000  # without a decision between them
 TRIES = 100  # openings that ended the game, before one without an opening
@@ -49,30 +48,34 @@ class Playing:
     opened: int = 0
     steps: int = 0  # decisions and rolls
 
-    def roll(self) -> tuple[tuple[int, ...], Any]:
-        """Play the dice until somebody decides; return the outcomes and their rewards."""
+    def roll(self, steps: list[tuple[list[int], State]]) -> tuple[tuple[int, ...], list[float]]:
+        """Play the dice until somebody decides, adding to `steps`; return the outcomes and their rewards."""
         outcomes: list[int] = []
-        total = np.zeros(self.state.game.players)
+        total = [0.0] * self.state.game.players
         while self.state.turn_bits == CHANCE:
             outcome = self.state.draw(self.dice_seed, self.steps)
-            self.state, rewards = self.state.step(outcome)
+            total = [sum(pair) for pair in zip(total, self._step(self.state.row_of(outcome), steps), strict=True)]
             outcomes.append(outcome)
-            total += rewards
-            self.steps += 1
             if len(outcomes) > MOST_ROLLS:
                 raise GameError(f"{self.state.game.name}: {MOST_ROLLS:,} rolls without a decision between them")
         return tuple(outcomes), total
 
-    def play(self, actions: Sequence[int], **found: Any) -> tuple[int, ...]:
-        """Play a decision and the dice that follow it; return these."""
-        self.state, rewards = self.state.step(list(actions))
+    def _step(self, row: list[int], steps: list[tuple[list[int], State]]) -> list[float]:
+        self.state, rewards = self.state.after(row)
+        steps.append((row, self.state))
         self.steps += 1
-        dice, more = self.roll()
-        found.setdefault("value", (0.0,) * self.state.game.players)
-        self.decisions.append(
-            Decision(actions=tuple(actions), dice=dice, rewards=tuple((rewards + more).tolist()), **found)
-        )
-        return dice
+        return rewards
+
+    def play(self, seats: Sequence[int], actions: Sequence[int], **found: Any) -> list[tuple[list[int], State]]:
+        """Play a decision and the dice that follow it; return these steps."""
+        players = self.state.game.players
+        steps: list[tuple[list[int], State]] = []
+        rewards = self._step(as_row(players, seats, actions), steps)
+        dice, more = self.roll(steps)
+        found.setdefault("value", (0.0,) * players)
+        total = tuple([own + rolled for own, rolled in zip(rewards, more, strict=True)])
+        self.decisions.append(Decision(actions=tuple(actions), dice=dice, rewards=total, **found))
+        return steps
 
     def record(self, *, finished: bool) -> GameRecord:
         """Return what was recorded."""
@@ -132,14 +135,15 @@ class Worker:
             ended: list[GameRecord] = []
             thinks = self._thinker
             assert thinks is not None
-            for lane in thinks.go_on():
-                if lane not in under_way:
-                    continue
+            lanes = [lane for lane in thinks.go_on() if lane in under_way]
+            played: dict[int, Steps] = {}
+            begun: dict[int, Playing] = {}
+            for lane, found in zip(lanes, thinks.found(lanes) if lanes else (), strict=True):
                 playing = self._playing[lane]
-                actions, dice = self._move(playing, thinks.found(lane))
+                steps = self._move(playing, found)
                 record = self._ended(playing)
                 if record is None:
-                    thinks.played(lane, actions, dice)
+                    played[lane] = steps
                     continue
                 ended.append(record)
                 following = next(numbers, None)
@@ -149,8 +153,9 @@ class Worker:
                 if following is None:
                     under_way.remove(lane)
                 else:
-                    self._playing[lane] = self._start(following)
-                    thinks.put(lane, self._playing[lane])
+                    self._playing[lane] = begun[lane] = self._start(following)
+            if lanes:
+                thinks.think(played, begun)
             yield ended
 
     def _begin(self, numbers: Iterator[int]) -> Iterator[list[GameRecord]]:
@@ -187,12 +192,13 @@ class Worker:
     def _opened(self, number: int, plies: int, draws: Random) -> Playing:
         start, dice = (seed_for(self.config.seed, purpose, number) for purpose in (Purpose.START, Purpose.DICE))
         playing = Playing(number, start, dice, self.game.start(start))
-        playing.dice, _ = playing.roll()
+        playing.dice, _ = playing.roll([])
         for _ in range(plies):
             if playing.state.over:
                 break
-            choices = [list(playing.state.choices(seat)) for seat in seats_of(playing.state)]
-            playing.play([own[below(draws, len(own))] for own in choices], model=self.version)
+            seats = seats_of(playing.state)
+            choices = [list(playing.state.choices(seat)) for seat in seats]
+            playing.play(seats, [own[below(draws, len(own))] for own in choices], model=self.version)
             playing.opened += 1
         return playing
 
@@ -202,20 +208,20 @@ class Worker:
         playing = self._opened(number, self.settings.longest, draws)
         return playing.record(finished=playing.state.over)
 
-    def _move(self, playing: Playing, found: Found) -> tuple[list[int], tuple[int, ...]]:
-        """Choose and play a move by what was found; return it, and the dice that followed."""
-        actions, seats = self._chosen(playing, found), seats_of(playing.state)
-        dice = playing.play(
-            actions,
-            policy=tuple(_shares(found.target[seat]) for seat in seats) if found.full else (),
-            value=tuple(found.value.tolist()),
+    def _move(self, playing: Playing, found: Found) -> Steps:
+        """Choose and play a move by what was found; return its steps."""
+        seats = seats_of(playing.state)
+        self.decisions += 1
+        return playing.play(
+            seats,
+            self._chosen(playing, seats, found),
+            policy=tuple([_shares(found.target[seat]) for seat in seats]) if found.full else (),
+            value=tuple(found.value),
             visits=found.visits,
             full=found.full,
             proven=found.proven,
             model=self.version,
         )
-        self.decisions += 1
-        return actions, dice
 
     def _ended(self, playing: Playing) -> GameRecord | None:
         """Return a game that is over or long enough."""
@@ -225,18 +231,17 @@ class Worker:
             return playing.record(finished=False)
         return None
 
-    def _chosen(self, playing: Playing, found: Found) -> list[int]:
+    def _chosen(self, playing: Playing, seats: Sequence[int], found: Found) -> list[int]:
         """Draw a move for everybody who acts: where several do, from their mixed strategies as they are."""
-        seats = seats_of(playing.state)
         heat = temperature(len(playing.decisions), self.settings) if len(seats) == 1 else 1.0
         chosen = []
         for seat in seats:
-            draws = Random(key_of((self.config.seed, playing.id, playing.steps, seat, Purpose.CHOICE)))
-            chances = found.policy[seat].tolist()
+            draws = Random(native_key_of((self.config.seed, playing.id, playing.steps, seat, Purpose.CHOICE.value)))
+            chances = found.policy[seat]
             chosen.append(chances.index(max(chances)) if heat == 0.0 else sampled(chances, heat, draws))
         return chosen
 
 
-def _shares(policy: Any) -> dict[int, float]:
+def _shares(policy: Sequence[float]) -> dict[int, float]:
     """Return the choices that have a share, by action id."""
-    return {int(action): float(policy[action]) for action in np.flatnonzero(policy)}
+    return {action: share for action, share in enumerate(policy) if share != 0.0}

@@ -1,23 +1,21 @@
 """Who thinks about the positions of self-play: a search by the rules, or plans in a model that learnt them.
 
-Both have lanes, one for each game under way: `put` a game into one, `go_on` until some have been thought about, look at
-what was `found`, and tell it what was played.
+Both have lanes, one for each game under way: `go_on` until some have been thought about, look at what was `found`, and
+let them `think` on about what was played. All of it is asked of many lanes at once.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
-import numpy as np
-import numpy.typing as npt
-
 from anabranch.errors import UsageError
-from anabranch.evaluate.batch import Batch
+from anabranch.evaluate.batch import Batch, Floats
 from anabranch.evaluate.native import Rollout, checked_rollout_action
 from anabranch.game.game import Game
 from anabranch.game.random import Random, key_of
+from anabranch.game.state import State
 from anabranch.learn.export import mixed
 from anabranch.learn.records import seats_of
 from anabranch.learn.settings import TrainConfig
@@ -35,7 +33,8 @@ if TYPE_CHECKING:
     from anabranch.learn.selfplay import Playing
 
 USUAL = 100  # simulations where settings have no cap
-Floats = npt.NDArray[np.float64]
+Numbers = list[list[float]]
+Steps = Sequence[tuple[list[int], State]]  # rows of actions, and the states they led to
 
 
 def seeded(config: TrainConfig) -> SearchConfig:
@@ -51,11 +50,11 @@ def taught(config: TrainConfig) -> SearchConfig:
 
 @dataclass(frozen=True)
 class Found:
-    """What was found about a position; policies are `[P, A]`."""
+    """What was found about a position; policies are lists by player and action."""
 
-    policy: Floats  # to play by
-    target: Floats  # to learn from
-    value: Floats  # per seat
+    policy: Numbers  # to play by
+    target: Numbers  # to learn from
+    value: list[float]  # per seat
     visits: int
     full: bool
     proven: bool = False
@@ -68,10 +67,9 @@ class Thinker(Protocol):
     def rows(self) -> int: ...  # states evaluated so far
     @property
     def fill(self) -> float: ...  # how many of them a batch has
-    def put(self, lane: int, playing: Playing) -> None: ...  # a game that begins
     def go_on(self) -> list[int]: ...
-    def found(self, lane: int) -> Found: ...
-    def played(self, lane: int, actions: Sequence[int], dice: Sequence[int]) -> None: ...  # and think again
+    def found(self, lanes: Sequence[int]) -> list[Found]: ...
+    def think(self, played: Mapping[int, Steps], begun: Mapping[int, Playing]) -> None: ...  # again; from the beginning
     def use(self, evaluator: Any) -> None: ...
     def close(self) -> None: ...
 
@@ -97,28 +95,35 @@ class Searching:
         """How many states a batch has on average."""
         return self._lanes.fill
 
-    def put(self, lane: int, playing: Playing) -> None:
-        """Think about a game from its beginning on."""
-        root = self._root(playing)
-        self._lanes.put(lane, root, self._goal(root))
-
     def go_on(self) -> list[int]:
         """Evaluate one batch and return the lanes that have arrived."""
         return self._lanes.go_on()
 
-    def found(self, lane: int) -> Found:
-        """Return what the search of a lane found."""
-        root = self._lanes.roots[lane]
-        result = root.result
-        target = result.target if result.full else result.policy
-        return Found(result.policy, target, result.value, int(root.native.root_visits), result.full, result.proven)
+    def found(self, lanes: Sequence[int]) -> list[Found]:
+        """Return what the searches of lanes found."""
+        roots = [self._lanes.roots[lane] for lane in lanes]
+        if self.search.proofs != "off":
+            return [self._proven(root) for root in roots]
+        policies, targets, values, visits = (each.tolist() for each in self._lanes.policies(lanes))
+        full = [root.explores for root in roots]
+        targets = [target if whole else policy for target, policy, whole in zip(targets, policies, full, strict=True)]
+        return [Found(*found) for found in zip(policies, targets, values, visits, full, strict=True)]
 
-    def played(self, lane: int, actions: Sequence[int], dice: Sequence[int]) -> None:
-        """Move on with the root of a lane."""
-        root = self._lanes.roots[lane]
-        for action in (tuple(actions) if len(actions) > 1 else actions[0], *dice):
-            root.advance(action, keep=self.config.self_play.keep)
-        self._lanes.put(lane, root, self._goal(root))
+    def _proven(self, root: Root) -> Found:
+        """Return what a search found that looks for proofs."""
+        result = root.result
+        policy = result.policy.tolist()
+        target = result.target.tolist() if result.full else policy
+        visits = int(root.native.root_visits)
+        return Found(policy, target, result.value.tolist(), visits, result.full, result.proven)
+
+    def think(self, played: Mapping[int, Steps], begun: Mapping[int, Playing]) -> None:
+        """Move on with the roots of lanes, and begin others."""
+        roots = {lane: self._lanes.roots[lane] for lane in played} | {lane: self._root(begun[lane]) for lane in begun}
+        for lane, steps in played.items():
+            roots[lane].follow(steps, keep=self.config.self_play.keep)
+        lanes = sorted(roots)
+        self._lanes.put_all(lanes, [roots[lane] for lane in lanes], [self._goal(roots[lane]) for lane in lanes])
 
     def use(self, evaluator: Any) -> None:
         """Go on with other weights: graphs stay."""
@@ -160,15 +165,17 @@ class Following(Searching):
             )
         super().__init__(game, config, RolledOut(config.teacher.full), playing)
 
-    def found(self, lane: int) -> Found:
-        """Return what the policy does in a lane, as if it had been found."""
-        root = self._lanes.roots[lane]
+    def found(self, lanes: Sequence[int]) -> list[Found]:
+        """Return what the policy does in lanes, as if it had been found."""
+        return [self._followed(self._lanes.roots[lane]) for lane in lanes]
+
+    def _followed(self, root: Root) -> Found:
         state, draws = root.state, root.draws
-        policy = np.zeros((state.game.players, state.game.actions))
+        policy = [[0.0] * state.game.actions for _ in range(state.game.players)]
         for seat in seats_of(state):
             random = Random(draws.key(Purpose.EVALUATE, seat, 0, 0))
-            policy[seat, checked_rollout_action(state, seat, random)] = 1.0
-        return Found(policy, policy, root.result.value, self.config.teacher.full, root.explores)
+            policy[seat][checked_rollout_action(state, seat, random)] = 1.0
+        return Found(policy, policy, root.result.value.tolist(), self.config.teacher.full, root.explores)
 
     def _goal(self, root: Root) -> int:
         """Evaluate a root and search nothing; chance decides whether it is recorded."""
@@ -204,15 +211,12 @@ class Planning:
             full: Planner(self.model, replace(used(self.search, full), cap=None)) for full in (True, False)
         }
 
-    def put(self, lane: int, playing: Playing) -> None:
-        """Think about a game from its beginning on."""
-        self._playing[lane], self._first[lane] = playing, playing.steps
-        self._waiting.add(lane)
-
-    def played(self, lane: int, actions: Sequence[int], dice: Sequence[int]) -> None:
-        """Think about the next position of a game."""
-        del actions, dice
-        self._waiting.add(lane)
+    def think(self, played: Mapping[int, Steps], begun: Mapping[int, Playing]) -> None:
+        """Think about the next positions of games, and about games from their beginning on."""
+        self._waiting.update(played)
+        for lane, playing in begun.items():
+            self._playing[lane], self._first[lane] = playing, playing.steps
+        self._waiting.update(begun)
 
     def go_on(self) -> list[int]:
         """Make a plan for every game that waits for one, and return their lanes."""
@@ -242,14 +246,14 @@ class Planning:
         self._batches += max(budgets) + 1
         visits = plan.visits.sum(axis=1)
         for row, lane in enumerate(lanes):
-            policy = np.zeros((self.game.players, self.game.actions))
-            policy[seen.movers[row]] = plan.policy[row]
-            target = policy if planner.config.forced is None else plan[row].target
-            self._found[lane] = Found(policy, target, plan.value[row], int(visits[row]), full)
+            policy = [[0.0] * self.game.actions for _ in range(self.game.players)]
+            policy[seen.movers[row]] = plan.policy[row].tolist()
+            target = policy if planner.config.forced is None else plan[row].target.tolist()
+            self._found[lane] = Found(policy, target, plan.value[row].tolist(), int(visits[row]), full)
 
-    def found(self, lane: int) -> Found:
-        """Return what the plan of a lane found."""
-        return self._found.pop(lane)
+    def found(self, lanes: Sequence[int]) -> list[Found]:
+        """Return what the plans of lanes found."""
+        return [self._found.pop(lane) for lane in lanes]
 
     def close(self) -> None:
         """Forget all."""

@@ -9,10 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
+import numpy as np
+
+from anabranch import _native
 from anabranch.errors import UsageError
 from anabranch.search.engine.drive import Drive
+from anabranch.search.engine.failure import reported
 from anabranch.search.engine.root import Root
 from anabranch.search.engine.searcher import Searcher
 from anabranch.search.settings.arguments import FOREVER
@@ -30,8 +34,7 @@ class Lanes:
         self._busy: set[int] = set()
         self._drive = Drive(self.roots, [0] * len(roots), threads=searcher.threads)
         try:
-            for lane, (root, goal) in enumerate(zip(roots, goals, strict=True)):
-                self.put(lane, root, goal)
+            self.put_all(range(len(roots)), roots, goals)
         except BaseException:
             self.close()
             raise
@@ -46,24 +49,32 @@ class Lanes:
 
     def put(self, lane: int, root: Root, goal: int) -> None:
         """Let a root search in a lane until it has so many visits; a root that explores gets noise for its move."""
-        if lane in self._busy:
-            raise UsageError(f"lane {lane} is taken: its root has not arrived yet")
-        (root,) = self.searcher.checked_roots(root)
-        goal = min(goal, FOREVER)
+        self.put_all([lane], [root], [goal])
+
+    def put_all(self, lanes: Sequence[int], roots: Sequence[Root], goals: Sequence[int]) -> None:
+        """Let roots search in lanes of their own: all that was done to one is done to many at once."""
+        for lane in lanes:
+            if lane in self._busy:
+                raise UsageError(f"lane {lane} is taken: its root has not arrived yet")
+        chosen = self.searcher.checked_roots(roots)
+        goals = [min(goal, FOREVER) for goal in goals]
+        if not self.searcher.native:
+            self.searcher.take(chosen)
+        self._busy.update(lanes)
+        for lane, root in zip(lanes, chosen, strict=True):
+            self.roots[lane] = root
         if self.searcher.native:
-            self._busy.add(lane)
-            self.roots[lane], self._later[lane] = root, goal
+            self._later.update(zip(lanes, goals, strict=True))
             return
-        self.searcher.take([root])
-        self._busy.add(lane)
-        self.roots[lane] = root
-        if self.searcher.ruled([root]) and not root.native.ready:
-            self._later[lane] = goal
-            goal = 0
-        else:
-            self.searcher.let_explore([root], [goal])
-        root.native.hold()
-        self._drive.put(lane, root, goal)
+        first = {id(root) for root in self.searcher.ruled(chosen) if not root.native.ready}
+        self.searcher.let_explore(
+            *_parted([(root, goal) for root, goal in zip(chosen, goals, strict=True) if id(root) not in first])
+        )
+        for lane, root, goal in zip(lanes, chosen, goals, strict=True):
+            if id(root) in first:
+                self._later[lane] = goal
+            root.native.hold()
+            self._drive.put(lane, root, 0 if id(root) in first else goal)
 
     def go_on(self) -> list[int]:
         """Evaluate one batch, and return the lanes whose roots have arrived, in order; they are free again."""
@@ -73,14 +84,14 @@ class Lanes:
             asked = self._drive.step(self.searcher.evaluator)
             self.rows += asked
             self.batches += asked > 0
-            arrived = []
-            for lane in self._drive.resting():
-                if lane in self._later:
-                    root, goal = self.roots[lane], self._later.pop(lane)
-                    self.searcher.let_explore([root], [goal])
+            resting = self._drive.resting()
+            evaluated = [(lane, self.roots[lane], self._later.pop(lane)) for lane in resting if lane in self._later]
+            if evaluated:
+                self.searcher.let_explore(*_parted([(root, goal) for _, root, goal in evaluated]))
+                for lane, root, goal in evaluated:
                     self._drive.put(lane, root, goal)
-                elif lane in self._busy:
-                    arrived.append(lane)
+            begun = {lane for lane, _, _ in evaluated}
+            arrived = [lane for lane in resting if lane in self._busy and lane not in begun]
             for lane in arrived:
                 self._leave(lane)
             if asked or arrived or not self._busy:
@@ -91,11 +102,26 @@ class Lanes:
         lanes = sorted(self._busy)
         more = [max(1, self._later[lane] - int(self.roots[lane].native.root_visits)) for lane in lanes]
         if lanes:
-            self.searcher.run([self.roots[lane] for lane in lanes], simulations=more)
+            self.searcher.search_on([self.roots[lane] for lane in lanes], more)
         self._busy.clear()
         self.rows += sum(more)
         self.batches += -(-sum(more) // max(1, len(lanes)))  # as if each were full
         return lanes
+
+    def policies(self, lanes: Sequence[int]) -> tuple[Any, Any, Any, Any]:
+        """Return of the roots of lanes what they found, at once and without what else a result tells.
+
+        Policies `[N, P, A]`, policies to learn from `[N, P, A]`, values `[N, P]`, visits `[N]`. Nothing of it knows of
+        proofs.
+        """
+        roots = [self.roots[lane] for lane in lanes]
+        try:
+            return _native.root_policies([root.native for root in roots])
+        except _native.SearchFailed:
+            pass  # one by one, then: who fails is asked with the line of play that led there
+        each = [reported(root.state, _native.root_policies, [root.native]) for root in roots]
+        policies, targets, values, visits = (np.concatenate(parts) for parts in zip(*each, strict=True))
+        return policies, targets, values, visits
 
     @property
     def fill(self) -> float:
@@ -114,3 +140,8 @@ class Lanes:
             self._busy.clear()
         for lane in sorted(self._busy):
             self._leave(lane)
+
+
+def _parted(pairs: Sequence[tuple[Root, int]]) -> tuple[list[Root], list[int]]:
+    """Return roots and goals, of pairs of one and the other."""
+    return [root for root, _ in pairs], [goal for _, goal in pairs]

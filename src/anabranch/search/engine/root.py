@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from anabranch import _native
 from anabranch.errors import UsageError
+from anabranch.game.random import MASK
 from anabranch.game.state import State
 from anabranch.search.engine.failure import reported
 from anabranch.search.engine.graph import Graph
@@ -74,22 +75,39 @@ class Root:
         state is asked about again while visits are counted anew; `nothing`. What cannot be reached any more is freed.
         """
         checked_keep(keep)
-        if not self.running.acquire(blocking=False):
-            raise UsageError(BEING_SEARCHED)
+        self._take()
         try:
             following, rewards = self.state.step(action)
-            row = self.state.row_of(action)
-            reported(self.state, self.native.advance, row, following.data, keep)
-            self.state = following
-            self.simulations, self.seconds = 0, 0.0
-            self.explores = True  # a cap decides root by root
+            self._follow(self.state.row_of(action), following, keep)
             return rewards
         finally:
             self.running.release()
 
+    def follow(self, steps: Sequence[tuple[list[int], State]], *, keep: Keep = "graph") -> None:
+        """Move on as `advance` does, for who has made the steps: rows of actions, and the states they led to."""
+        checked_keep(keep)
+        self._take()
+        try:
+            for row, following in steps:
+                self._follow(row, following, keep)
+        finally:
+            self.running.release()
+
+    def _follow(self, row: list[int], following: State, keep: Keep) -> None:
+        reported(self.state, self.native.advance, row, following.data, keep)
+        self.state = following
+        self.simulations, self.seconds = 0, 0.0
+        self.explores = True  # a cap decides root by root
+
+    def _take(self) -> None:
+        if not self.running.acquire(blocking=False):
+            raise UsageError(BEING_SEARCHED)
+
     def use_cap(self, cap: PlayoutCap) -> int:
         """Decide by seed and root number whether this is a full search; how many simulations it gets."""
-        simulations, self.explores = capped(cap, self.draws.key(Purpose.CAP, 0, 0, 0))
+        # What `self.draws.key(Purpose.CAP, 0, 0, 0)` is, in one call of the engine.
+        words = (self.searcher.config.seed & MASK, self.stream & MASK, self.root_number, Purpose.CAP.value, 0, 0, 0)
+        simulations, self.explores = capped(cap, _native.key_of(words))
         return simulations
 
     def save(self, path: str | os.PathLike[str]) -> Path:

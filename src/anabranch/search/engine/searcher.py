@@ -148,6 +148,12 @@ class Searcher:
             self._run(chosen, self._goals(chosen, simulations, visits), None, seconds)
             return [root.result for root in chosen]
 
+    def search_on(self, roots: Sequence[Root], simulations: Sequence[int]) -> None:
+        """Search every root so many simulations more, for who reads what was found by other ways than results."""
+        chosen = self.checked_roots(roots)
+        with self._held(chosen):
+            self._run(chosen, self._goals(chosen, simulations, None), None, None)
+
     def run_slice(self, root: Root, *, visits: int | None, seconds: float | None, goal: int, first: bool) -> None:
         """Search a part of a longer run, which ends at `goal` visits: what is planned at its beginning stays."""
         with self._held([root]):

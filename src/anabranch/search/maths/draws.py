@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from enum import IntEnum
+from functools import cached_property
 
 from anabranch.game.random import fold, key_of, unit
 
@@ -27,7 +28,12 @@ class Draws:
 
     def __init__(self, seed: int, stream: int = 0, root_number: int = 0) -> None:
         self.root = key_of((seed, stream, root_number))
-        self.graph = key_of((seed, stream, 0))  # for what must survive an advance
+        self._game = seed, stream
+
+    @cached_property
+    def graph(self) -> int:
+        """The key of what must survive an advance."""
+        return key_of((*self._game, 0))
 
     def key(self, purpose: Purpose, player: int, node_key: int, count: int) -> int:
         """Return 64 random bits for one draw."""

@@ -14,6 +14,7 @@ from anabranch.game.state import State
 from anabranch.search.settings.config import Exp3, Gumbel, MatrixGame, Puct, RegretMatching, SearchConfig, Ucb1
 
 Keep: TypeAlias = Literal["graph", "evaluations", "nothing"]
+KEEPS = get_args(Keep)
 Budgets: TypeAlias = int | Sequence[int] | npt.NDArray[np.integer[Any]]
 FOREVER = 2**31 - 2  # the most visits a node counts
 DEFAULT = SearchConfig()
@@ -101,8 +102,8 @@ def check_whole(name: str, value: Any, least: int | None = None) -> None:
 
 def checked_keep(given: Any) -> None:
     """Refuse what is not a way to keep what was found."""
-    if given not in get_args(Keep):
-        raise UnknownNameError("keep", str(given), get_args(Keep))
+    if given not in KEEPS:
+        raise UnknownNameError("keep", str(given), KEEPS)
 
 
 def _is_budget(name: str, value: Any) -> bool:

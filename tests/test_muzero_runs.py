@@ -65,10 +65,12 @@ def test_what_the_model_imagines_is_compared_with_games_it_has_not_learnt_from(r
 
 
 def test_stats_and_report_show_it(run, tmp_path, capsys):
-    folder, _ = run
+    folder, done = run
     page = tmp_path / "report.html"
     assert main(["stats", str(folder), "--report", str(page)]) == GOOD
-    assert "reward 1" in capsys.readouterr().out
+    shown = capsys.readouterr().out
+    assert "reward 1" in shown
+    assert f" {done.positions} positions to learn from" in shown
     assert WORDS["missed"] in page.read_text(encoding="utf-8")
 
 

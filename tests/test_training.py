@@ -95,6 +95,7 @@ def test_a_run_ends_with_models_scores_ratings_and_no_damage(tmp_path):
     )
     assert not any("rating" in words for words in said)  # they stay on the screen
     assert any(words.startswith("rating model") for words in shown)
+    assert any("measuring the checkpoint on 20 positions" in words for words in shown)
     assert done.whole
     assert done.step == 25
     assert done.score is not None
@@ -171,6 +172,10 @@ def test_a_run_goes_on_with_its_learner_and_its_games(tmp_path):
         assert again.learner.restores == 0
         moments = [value["exp_avg"].abs().sum() for value in again.learner.optimiser.state.values()]
         assert all(float(moment) > 0 for moment in moments)
+    said: list[str] = []
+    at_its_end = train(tmp_path / "run", SAID, tiny("most_steps=12", "rating.models=0"), say=said.append)
+    assert (at_its_end.positions, at_its_end.step) == (first.positions, 12)
+    assert said == ["the run has made its 12 steps; most_steps is how many there may be"]
     second = train(tmp_path / "run", SAID, tiny("most_steps=20", "rating.models=0"))
     assert second.step == 20
     assert second.games > games
@@ -534,8 +539,13 @@ def test_a_fork_begins_with_the_weights_of_the_other_run(tmp_path, capsys):
             weights.append({key: tensor.tolist() for key, tensor in safetensors.torch.load(newest[1]).items()})
             assert run.config.learner.rate == (0.01 if name == "new" else 4e-3)
     assert weights[0] == weights[1]
-    done = train(tmp_path / "new", SAID, minutes=0.0)
+    said: list[str] = []
+    done = train(tmp_path / "new", SAID, minutes=0.0, say=said.append)
     assert (done.step, done.games) == (0, 0)
+    assert "had its 0 minutes" in said[0]
+    capsys.readouterr()
+    assert main(["stats", str(tmp_path / "new")]) == GOOD
+    assert "no game was committed yet" in capsys.readouterr().out
     assert main(["fork", str(tmp_path / "run"), str(tmp_path / "other"), "--set", "net.channels=8"]) == USAGE
     assert main(["fork", str(tmp_path / "run"), str(tmp_path / "other"), "--model", "99"]) == USAGE
 
@@ -585,6 +595,23 @@ def test_a_run_that_somebody_is_at_work_on_can_be_looked_at(tmp_path, capsys):
         assert main(["stats", str(tmp_path / "run"), "--json"]) == GOOD
         assert json.loads(capsys.readouterr().out)["games"] == len(run.ids)
         assert main(["doctor", str(tmp_path / "run")]) == GOOD
+
+
+def test_ratings_are_none_of_the_minutes_of_a_run(tmp_path, monkeypatch):
+    monkeypatch.setattr("anabranch.learn.rating.rate", lambda *given: time.sleep(0.5))
+    done = train(tmp_path / "run", SAID, tiny("most_steps=3", "rating.positions=0"))
+    with RunFolder.open(tmp_path / "run") as run:
+        assert done.seconds - run.ledger.rows["metrics"][-1]["seconds"] < 0.5
+
+
+def test_what_cannot_be_trained_is_told_before_torch_is_imported():
+    code = (
+        "import sys; from pathlib import Path; from anabranch.learn.train import described, train\n"
+        "try: train(Path('nowhere'), described(sys.argv[1], {}))\n"
+        "except Exception as error: print(type(error).__name__, 'torch' in sys.modules)"
+    )
+    found = subprocess.run([sys.executable, "-c", code, "conect_four"], capture_output=True, text=True, check=True)
+    assert found.stdout == "UnknownNameError False\n"
 
 
 def test_ratings_are_played_once_and_kept(tmp_path, capsys):

@@ -63,6 +63,9 @@ class Command:
             f"{found.game}: {found.games} games, {found.positions} positions to learn from, {found.steps} steps, "
             f"{found.models} {'model' if found.models == 1 else 'models'} in {found.minutes:.1f} min"
         )
+        if not found.games:
+            print("no game was committed yet, so there is no course to show")
+            return GOOD
         print(
             f"games have {found.mean_length:.1f} decisions, seats got "
             f"{', '.join(f'{value:+.3f}' for value in found.mean_returns)}; {found.repeated:.1%} of the newest games "

@@ -95,7 +95,11 @@ class Training:
     """A run under way."""
 
     def __init__(
-        self, run: RunFolder, game: Game, config: TrainConfig, progress: Callable[[Status], None] = lambda status: None
+        self,
+        run: RunFolder,
+        game: Game,
+        config: TrainConfig,
+        progress: Callable[[Status | str], None] = lambda status: None,
     ) -> None:
         self.run, self.game, self.config, self.progress = run, game, config, progress
         self.learner = Learner(new_net(config.net, shape_of(game), config.seed), config.learner, loss_of(config))
@@ -128,7 +132,7 @@ class Training:
             self._saved_step, self._exports, self.score = self.learner.step, row["exports"], row["score"]
         self._before = max((row["seconds"] for row in self.run.ledger.rows["metrics"]), default=0.0)
         shards = self.run.ledger.rows["shards"]
-        kind = "decisions" if self.replay.unroll else "positions"
+        kind = self._kind
         after = sum(row[kind] for row in shards)
         window = window_size(after, self.config.replay)
         for row in shards:
@@ -319,8 +323,13 @@ class Training:
 
     def _scored(self, evaluator: Any) -> dict[str, Any] | None:
         """Return what the frozen set says of an evaluator, None where there is no such set."""
+        wanted = self.config.rating.positions
         if self._sets is None:
-            self._sets = frozen_positions(self.game, self.config.rating.positions, self.config.seed)
+            if wanted:
+                self.progress(f"step {self.learner.step}: choosing {wanted} positions to measure checkpoints on")
+            self._sets = frozen_positions(self.game, wanted, self.config.seed)
+        if self._sets:
+            self.progress(f"step {self.learner.step}: measuring the checkpoint on {wanted} positions")
         return (
             asdict(scored(self._sets, mixed(evaluator, self.config.self_play), self.config.rating.simulations))
             if self._sets
@@ -340,6 +349,17 @@ class Training:
             self.run.say(f"{error}; stopped before there was room: {lost}")
 
     # How far it has come
+
+    @property
+    def _kind(self) -> str:
+        """What a shard counts as positions to learn from: muzero learns from every decision."""
+        return "decisions" if self.replay.unroll else "positions"
+
+    @property
+    def positions(self) -> int:
+        """How many positions to learn from there are, those included that wait to be read again."""
+        unread: int = sum(row[self._kind] for row in self._unread)
+        return self.replay.total + unread
 
     @property
     def seconds(self) -> float:
@@ -365,7 +385,7 @@ class Training:
             seconds=self.seconds,
             minutes=self.config.minutes,
             games=len(self.run.ids),
-            positions=self.replay.total,
+            positions=self.positions,
             step=self.learner.step,
             games_per_second=(len(self.run.ids) - self._games_before) / passed,
             rows_per_second=source.rows / passed,

@@ -92,7 +92,7 @@ def statistics(run: RunFolder) -> Statistics:
         game=run.game["name"],
         games=len(run.ids),
         decisions=decisions,
-        positions=run.positions,
+        positions=decisions if run.config.method == "muzero" else run.positions,  # all of them are learnt from there
         steps=last["step"],
         minutes=last["seconds"] / 60.0,
         models=len(run.ledger.rows["models"]),

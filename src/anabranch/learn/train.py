@@ -66,6 +66,16 @@ def train(
     `ray` a cluster whose actors play instead; they may change when a run goes on. `say` gets what should stay on a
     screen, `progress` what replaces what it got before: a status, or words. Needs torch.
     """
+    game = load_game(said)  # before torch, which takes seconds to import: a name misspelt is told at once
+    wanted = preset(game) if config is None else config
+    given_now = (("minutes", minutes), ("workers", workers), ("ray", ray))
+    now = {name: value for name, value in given_now if value is not None}
+    wanted = dataclasses.replace(wanted, **now)  # type: ignore[arg-type]  # refuses what cannot be before a folder is made
+    if wanted.method == "muzero" and not takes_turns(game):
+        raise UsageError(
+            f"{game.name}: players choose at once, and muzero's model knows one who moves at a time; "
+            f'method = "alphazero" learns such games'
+        )
     try:
         import torch
     except ModuleNotFoundError as error:
@@ -76,16 +86,6 @@ def train(
     from anabranch.learn.rating import chosen_models, rate
     from anabranch.learn.stopping import Stopping
 
-    game = load_game(said)
-    wanted = preset(game) if config is None else config
-    given_now = (("minutes", minutes), ("workers", workers), ("ray", ray))
-    now = {name: value for name, value in given_now if value is not None}
-    wanted = dataclasses.replace(wanted, **now)  # type: ignore[arg-type]  # refuses what cannot be before a folder is made
-    if wanted.method == "muzero" and not takes_turns(game):
-        raise UsageError(
-            f"{game.name}: players choose at once, and muzero's model knows one who moves at a time; "
-            f'method = "alphazero" learns such games'
-        )
     with opened(folder, said, wanted, given=config is not None, say=say) as run, Stopping() as stop:
         threads = torch.get_num_threads()
         torch.set_num_threads(1)
@@ -93,8 +93,15 @@ def train(
             free = {name: getattr(wanted if config is not None else run.config, name) for name in FREE}
             settings = dataclasses.replace(run.config, **{**free, **now})
             training = Training(run, game, settings, progress)
+            if training.done:
+                say(
+                    f"the run has had its {settings.minutes:g} minutes; more of them train it on, "
+                    f"e.g. --minutes {settings.minutes + max(1.0, settings.minutes):g}"
+                    if training.seconds >= 60.0 * settings.minutes
+                    else f"the run has made its {settings.most_steps} steps; most_steps is how many there may be"
+                )
             whole = training.train(lambda *given: _players(game, said, settings, say, *given), stop)
-            rated = None
+            rated, seconds = None, training.seconds  # ratings are none of a run's minutes
             if whole:
                 with stop.interruptibly():
                     rated = rate(run, game, settings.rating, chosen_models(run, settings.rating.models), progress)
@@ -105,9 +112,9 @@ def train(
             settings.method,
             whole,
             len(run.ids),
-            training.replay.total,
+            training.positions,
             training.learner.step,
-            training.seconds,
+            seconds,
             training.score,
             rated,
             mix_of(settings.self_play),

@@ -420,3 +420,11 @@ def test_a_chart_shows_its_lines_inside_its_frame():
     assert float(places[0][1]) < float(places[1][1])
     assert "theirs" in made.svg
     assert "<svg" in chart("nothing yet", "minutes", []).svg
+
+
+def test_a_single_moment_stands_in_the_middle_of_its_chart_and_is_told():
+    from anabranch.draw.chart import LEFT, RIGHT, WIDTH, Series, chart
+
+    made = chart("best moves", "minutes", [Series("policy", [(1.5546, 67.5)]), Series("searched", [(1.5546, 87.5)])])
+    assert made.svg.count(f'<circle cx="{(LEFT + WIDTH - RIGHT) / 2:g}"') == 2
+    assert ">1.55</text>" in made.svg

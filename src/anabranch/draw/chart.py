@@ -29,8 +29,9 @@ def chart(title: str, across: str, series: Sequence[Series]) -> Picture:
     xs = [x for each in shown for x, _ in each.points] or [0.0, 1.0]
     ys = [y for each in shown for y in _ends(each)] or [0.0, 1.0]
     low, high, marks = ticks(min(ys), max(ys))
-    left, right, below = ticks(min(xs), max(xs))
-    left, right = min(xs), max(max(xs), min(xs) + 1e-9)
+    left, right, below = min(xs), max(xs), ticks(min(xs), max(xs))[2]
+    if left == right:  # one moment: in the middle, and told as it is
+        left, right, below = left - 0.5, right + 0.5, [float(f"{left:.3g}")]
 
     def at(x: float, y: float) -> tuple[float, float]:
         return (

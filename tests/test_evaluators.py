@@ -150,6 +150,11 @@ def test_an_answer_of_another_kind_is_refused(alternating, answer, message):
         evaluations(Says(answer), alternating)
 
 
+def test_a_function_of_observations_is_told_how_it_becomes_an_evaluator(alternating):
+    with pytest.raises(TypeError, match=r"ab\.Network\(function\)"):
+        ab.search(alternating.states[0], simulations=3, evaluator=lambda seen: (None, seen[:, 0].sum(axis=1)))
+
+
 def test_only_evaluators_evaluate():
     assert as_evaluator(ab.Uniform()) == ab.Uniform()
     function = as_evaluator(lambda batch: (None, np.ones((len(batch), 2))))

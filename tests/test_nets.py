@@ -236,6 +236,8 @@ def test_what_is_wrong_is_said_with_its_row():
     assert "values are not finite: row 1, index 1" in said(Broken())  # the mover of row 1 is player 1
     assert "logits have shape (2, 8)" in said(Fixed([0.0] * 8, [0.0, 0.0]))
     assert "values have shape (2, 3)" in said(Fixed([0.0] * 9, [0.0] * 3))
+    assert "(2, 1), expected (2, 2)" in said(Fixed([0.0] * 9, [0.0]))
+    assert "view='scalar'" in said(Fixed([0.0] * 9, [0.0]))
     assert "found Tensor" in said(Alone())
     assert "complex64" in said(Complex())
     assert "Linear failed on observations of shape (2, 2, 3, 3)" in said(torch.nn.Linear(5, 5))

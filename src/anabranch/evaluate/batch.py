@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Protocol, TypeAlias, runtime_checkable
+from typing import Any, NoReturn, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -31,6 +31,13 @@ class Batch:
 
     def __len__(self) -> int:
         return len(self.states)
+
+    def __getitem__(self, index: Any) -> NoReturn:
+        """Say what to do with a function of observations, which takes a batch for an array."""
+        raise TypeError(
+            "a batch of states is no array: batch.observations is one; "
+            "a function of observations becomes an evaluator by ab.Network(function)"
+        )
 
     @cached_property
     def game(self) -> Game:

@@ -44,19 +44,28 @@ class NetworkEvaluator(ABC):
             self._checked = True
         if not batch.joint:
             logits, values = self._ask(batch.observations)
-            return logits, seated(values, batch.movers, self.view)
+            return logits, self._seated(values, batch.movers, game_of(batch))
         places = [(row, seat) for row, seats in enumerate(batch.seats) for seat in seats]
         rows, movers = np.array(places, np.int64).T
         observations = batch.observations
         logits, values = self._ask(np.ascontiguousarray(observations[rows, movers]))
         if logits.ndim != 2 or len(logits) != len(rows):
             raise EvaluatorError(f"logits have shape {logits.shape}, expected a row for each of {len(rows)} players")
-        values = seated(values, movers, self.view)
+        values = self._seated(values, movers, game_of(batch))
         spread = np.zeros((len(batch), observations.shape[1], logits.shape[1]), logits.dtype)
         spread[rows, movers] = logits
         total = np.zeros((len(batch), values.shape[1]), np.float64)
         np.add.at(total, rows, values)
         return spread, total / np.bincount(rows, minlength=len(batch))[:, None]
+
+    def _seated(self, values: npt.NDArray[Any], movers: npt.NDArray[np.int64], game: Game) -> npt.NDArray[Any]:
+        """Return values in seat order; one number a row, where there are two players, is told from a slip."""
+        if self.view != "scalar" and game.players == 2 and values.size == len(movers):
+            raise EvaluatorError(
+                f"{self}: values have shape {values.shape}, expected {(len(movers), 2)}, the mover's and the other "
+                "player's; view='scalar' is for a network that answers with the mover's alone"
+            )
+        return seated(values, movers, self.view)
 
     def _ask(self, observations: Observations) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
         answer = self.run(observations)

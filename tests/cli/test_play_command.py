@@ -49,6 +49,11 @@ def first_free(tmp_path):
     return f"{path}:first"
 
 
+def test_the_network_that_comes_along_is_called_best(play):
+    lines = play(["tic_tac_toe"], ["quit"])
+    assert "you are x, against best, which is search:" in lines[0]
+
+
 def test_a_whole_game_is_played_and_won(play, first_free):
     """The middle row against an opponent that fills the top one."""
     lines = play(["tic_tac_toe", "--agent", first_free], ["b2", "a2", "c2"])

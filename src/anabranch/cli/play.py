@@ -84,7 +84,8 @@ class Command(GameFlags):
         if position is not None and position.over:
             raise UsageError(f"--position: that game is over, so there is nothing to play\n{position}")
         seed = int.from_bytes(os.urandom(4)) if self.seed is None else self.seed
-        agent = agent_by_name(self._agent(game), game)
+        asked = self._agent(game)
+        agent = agent_by_name(asked, game)
         agent.check(game)
         hint = agent if isinstance(agent, SearchAgent) else None
         writing = sys.stderr if self.json else None
@@ -92,7 +93,8 @@ class Command(GameFlags):
         other: Agent = human if isinstance(agent, HumanAgent) else agent
         agents = [human if seat == own else other for seat in range(game.players)]
         session = Session(game, agents, seed, position)
-        against = f": you are {game.player_name(own)}, against {name_of(other)}" if other is not human else ""
+        called = f"best, which is {name_of(other)}" if asked == "best" else name_of(other)
+        against = f": you are {game.player_name(own)}, against {called}" if other is not human else ""
         human.say(f"{game}{against if game.players > 1 else ''}. Type help for the commands.")
         human.say(f"The seed is {seed}; with --seed {seed} the same moves meet the same dice and answers.")
         session.run()

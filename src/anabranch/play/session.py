@@ -103,7 +103,7 @@ class Session:
             if isinstance(agent, HumanAgent):
                 chosen[seat] = agent.choose_one(turn)
             else:
-                with self.host.waiting(f"{name_of(agent)} is thinking"):
+                with self.host.waiting(f"{self.game.player_name(seat)} is thinking"):
                     (chosen[seat],) = ask(agent, [turn])
         actions = tuple(chosen[seat] for seat in acting)
         return actions[0] if len(actions) == 1 else actions

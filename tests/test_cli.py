@@ -12,7 +12,7 @@ import pytest
 
 import anabranch as ab
 from anabranch import cli
-from anabranch.cli import BAD_DATA, COMMANDS, GAME, GOOD, INTERRUPTED, USAGE, main
+from anabranch.cli import BAD_DATA, COMMANDS, GAME, GOOD, INTERRUPTED, USAGE, main, usage
 from anabranch.cli.failure import file_trouble
 from anabranch.game.moves import play_moves, possible_moves
 
@@ -69,8 +69,17 @@ def test_the_package_runs_as_a_module(tmp_path):
 def test_no_words_and_help_say_what_there_is(capsys):
     assert main([]) == main(["--help"]) == main(["-h"]) == GOOD
     assert capsys.readouterr().out.count("perft") == 3
-    assert main(["--version"]) == GOOD
-    assert ab.__version__ in capsys.readouterr().out
+    for word in ("--version", "version"):
+        assert main([word]) == GOOD
+        assert ab.__version__ in capsys.readouterr().out
+
+
+def test_help_is_a_word_too(capsys):
+    assert main(["help"]) == GOOD
+    assert capsys.readouterr().out == usage() + "\n"
+    assert main(["help", "perft"]) == GOOD
+    assert "--depth" in capsys.readouterr().out
+    assert main(["help", "prft"]) == USAGE
 
 
 @pytest.mark.parametrize("command", COMMANDS)

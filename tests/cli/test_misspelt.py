@@ -60,6 +60,7 @@ def test_an_abbreviated_flag_is_no_flag(command, flag, capsys):
         (["analyze", "tic_tac_toe", "--simulations=abc"], "--simulations must be a whole number, found 'abc'"),
         (["analyze", "tic_tac_toe", "--seconds", "soon"], "--seconds must be a number, found 'soon'"),
         (["match", "pig", "random", "random", "--games", "2.5"], "--games must be a whole number, found '2.5'"),
+        (["train", "pig", "--method", "muzer"], "unknown value of --method 'muzer'. Did you mean 'muzero'?"),
         (["perft", "pig", "--depth"], "--depth needs a whole number after it: how many moves"),
         (["analyze", "pig", "--save", "--json"], "--save needs FILE after it: keep all that was found in a file"),
     ],

@@ -69,10 +69,12 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def begin(words: Sequence[str]) -> int:
     """Print help or the version, or run a command."""
-    if not words or words[0] in ("-h", "--help"):
+    if not words or words[0] in ("-h", "--help", "help"):
+        if len(words) > 1 and words[0] == "help":
+            return run(words[1], ["--help"])
         print(usage())
         return GOOD
-    if words[0] == "--version":
+    if words[0] in ("--version", "version"):
         from anabranch import __version__
 
         print(f"anabranch {__version__}")

@@ -7,7 +7,7 @@ import dataclasses
 import io
 from collections.abc import Callable, Sequence
 from types import UnionType
-from typing import Annotated, Any, TypeVar, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 import tyro
 
@@ -92,12 +92,15 @@ def _refuse_values(command: type, arguments: Sequence[str]) -> None:
         argument = flags.get(flag.replace("_", "-"))
         if argument is None or argument.hint is bool or argument.metavar.endswith("…"):  # any number of words, or none
             continue
-        kinds = get_args(argument.hint) if isinstance(argument.hint, UnionType) else (argument.hint,)
+        kinds = get_args(argument.hint) if get_origin(argument.hint) in (Union, UnionType) else (argument.hint,)
         what, read = next((words for kind, words in READERS.items() if kind in kinds), ("", str))
         if not given:
             value = arguments[at + 1] if at + 1 < len(arguments) else ""
             if at + 1 == len(arguments) or value.startswith("--"):
                 raise UsageError(f"{flag} needs {what or argument.metavar or 'a value'} after it: {argument.help}")
+        choices = [choice for kind in kinds if get_origin(kind) is Literal for choice in get_args(kind)]
+        if choices and value not in choices:
+            raise UnknownNameError(f"value of {flag}", value, choices)
         try:
             read(value)
         except ValueError:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from importlib import metadata
+from pathlib import Path
 
 import numba
 import numpy as np
@@ -26,7 +27,7 @@ def test_this_machine_is_well():
     assert all(finding.status in ("ok", "warn", "none") for finding in findings.values()), findings
     assert findings["numpy"].text == np.__version__
     assert findings["numba"].text == numba.__version__
-    assert findings["anabranch"].text.startswith(ab.__version__)
+    assert findings["anabranch"].text == f"{ab.__version__} in {Path(ab.__file__).parent}"
     assert {"python", "engine", "signature", "cache", "compiler", "processor", "memory"} <= findings.keys()
     assert len(told) == len(health.LOOKS)
 

@@ -58,7 +58,7 @@ def versions() -> Iterator[Finding]:
         yield Finding("python", "fail", f"{words}; 3.11 or newer is needed")
     else:
         yield Finding("python", "ok", words)
-    yield Finding("anabranch", "ok", f"{metadata.version('anabranch')} in {Path(__file__).parent.parent}")
+    yield Finding("anabranch", "ok", f"{metadata.version('anabranch')} in {Path(__file__).parents[2]}")
     for name, least, extra in requirements():
         if extra is None:
             yield package(name, least)

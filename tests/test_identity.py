@@ -335,7 +335,8 @@ class Holder:
 
 def test_functions_of_c_are_known_by_their_library_and_those_that_remember_are_doubtful():
     """They have no file, no code and no attributes to look into."""
-    texts = [identity(each).text for each in (len, abs, [].append, [1].append, np.dot)]
+    functions: tuple[Any, ...] = (len, abs, [].append, [1].append, np.dot)
+    texts = [identity(each).text for each in functions]
     assert len(set(texts)) == len(texts)
     assert not any("unknown" in text.partition(":")[2] for text in texts)
     assert identity(np.random.default_rng(0).random).doubt

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -157,8 +157,13 @@ def opened(folder: Path, said: dict[str, Any], config: TrainConfig, *, given: bo
         if run.game != said:
             raise UsageError(f"{folder} has a run of {run.game['name']} {run.game['options']}; name another folder")
         before, now = ({k: v for k, v in to_mapping(each).items() if k not in FREE} for each in (run.config, config))
+        if given and before["method"] != now["method"]:
+            raise UsageError(
+                f"{folder} has a run by {before['method']}, not by {now['method']}; go on with --method "
+                f"{before['method']}, or name another folder"
+            )
         if given and before != now:
-            changed = sorted(key for key in before.keys() | now.keys() if before.get(key) != now.get(key))
+            changed = changed_settings(before, now)
             raise UsageError(
                 f"{folder} has a run with other settings ({', '.join(changed)}); leave them out to go on with it, or "
                 f"name another folder"
@@ -167,3 +172,15 @@ def opened(folder: Path, said: dict[str, Any], config: TrainConfig, *, given: bo
         run.close()
         raise
     return run
+
+
+def changed_settings(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
+    """Return the dotted names of settings that differ: `learner.rate`, and a whole section where only one has it."""
+    found = []
+    for key in sorted(before.keys() | now.keys()):
+        one, other = before.get(key), now.get(key)
+        if isinstance(one, Mapping) and isinstance(other, Mapping):
+            found += [f"{key}.{name}" for name in changed_settings(one, other)]
+        elif one != other:
+            found.append(key)
+    return found

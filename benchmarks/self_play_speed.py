@@ -1,18 +1,20 @@
 """How much of a network's speed is left in self-play? 256 games of connect four, a tower of 5 × 32 in eight bits.
 
-    .venv/bin/python benchmarks/self_play_speed.py [--games 256] [--simulations 64] [--moves 6] [--rounds 5] [--worker]
+    .venv/bin/python benchmarks/self_play_speed.py [--games 256] [--simulations 64] [--moves 6] [--rounds 5]
+        [--worker] [--write]
 
 Every move of every game: search with noise and forced playouts, take the target, draw an action, move the root on with
 its graph; finished games begin anew. The search notes how large its batches were; then the bare session, on one thread
 as in the search, is given observations of exactly those sizes in the same process. The ratio is the share of the
 session's positions per second that self-play reaches. Printed too: what a move costs beside the search itself. The last
-row is the worker of `anabranch train` by the game's preset, records included; `--worker` measures nothing else. It is
-timed by the processor's clock, as is the session beside it.
+rows are the worker of `anabranch train` by the game's preset, records included, with and without the rollouts it mixes
+into values; `--worker` measures nothing else. It is timed by the processor's clock, as is the session beside it.
 """
 
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import itertools
 import logging
 import os
@@ -27,11 +29,13 @@ from typing import Any
 import measure  # before NumPy: it limits threads
 import numpy as np
 from network_overhead import Noting
+from pages import fill
 
 import anabranch as ab
 
 BAR = 0.9
 WORKER_BAR = 0.85  # with everything that a record of a game takes
+PAGE = Path(__file__).resolve().parents[1] / "docs" / "training.md"
 
 
 class SelfPlay:
@@ -120,14 +124,19 @@ def row(model: Path, games: int, simulations: int, moves: int, rounds: int, dept
     )
 
 
-def worker_row(model: Path, rounds: int, seconds: float) -> measure.Row:
-    """Measure the worker of a training run: batches, then the bare session with the same sizes, in turn."""
+def worker_row(model: Path, rounds: int, seconds: float, rollouts: int | None = None) -> measure.Row:
+    """Measure the worker of a training run: batches, then the bare session with the same sizes, in turn.
+
+    The game's preset mixes rollouts into values, which the bare session knows nothing of: they count as the worker's.
+    """
     from anabranch.learn.presets import preset
     from anabranch.learn.selfplay import Worker
 
     game = ab.games.load("connect_four")
     evaluator = Noting(ab.Onnx(model, threads=1))
     config = preset(game)
+    if rollouts is not None:
+        config = dataclasses.replace(config, self_play=dataclasses.replace(config.self_play, rollouts=rollouts))
     bare = SelfPlay(model, config.self_play.abreast, 1, 1)
     shares, rates, alone, ended = [], [], [], 0
     with Worker(game, config, evaluator) as worker:
@@ -151,7 +160,7 @@ def worker_row(model: Path, rounds: int, seconds: float) -> measure.Row:
         moves = (worker.decisions - decisions) / rounds / seconds
         full = worker.fill
     return measure.Row(
-        f"the worker of training, {config.self_play.abreast} games",
+        f"the worker of training, {config.self_play.abreast} games, {config.self_play.rollouts} rollouts a state",
         statistics.median(rates),
         theirs=statistics.median(alone),
         ratio=statistics.median(shares),
@@ -159,6 +168,16 @@ def worker_row(model: Path, rounds: int, seconds: float) -> measure.Row:
         unit="positions/s",
         note=f"batches {full:.0%} full; {moves:,.0f} moves/s, {ended / rounds / seconds:.1f} games/s",
     )
+
+
+def table(lines: Sequence[measure.Row]) -> str:
+    """Return the rows of workers for the page."""
+    head = "| | positions/s | the bare network | share | bar | |"
+    told = [
+        f"| {row.name} | {row.ours:,.0f} | {row.theirs:,.0f} | {row.ratio:.2f} | {row.bar:.2f} | {row.note} |"
+        for row in lines
+    ]
+    return "\n".join([head, "| --- | ---: | ---: | ---: | ---: | --- |", *told])
 
 
 def main(words: Sequence[str] | None = None) -> list[measure.Row]:
@@ -172,6 +191,7 @@ def main(words: Sequence[str] | None = None) -> list[measure.Row]:
     parser.add_argument("--blocks", type=int, default=5)
     parser.add_argument("--seconds", type=float, default=4.0, help="of the worker's rounds")
     parser.add_argument("--worker", action="store_true", help="nothing but the worker of training")
+    parser.add_argument("--write", action="store_true", help="the worker's rows into docs/training.md")
     asked = parser.parse_args(words)
     game = ab.games.load("connect_four")
     with tempfile.TemporaryDirectory() as folder:
@@ -181,8 +201,11 @@ def main(words: Sequence[str] | None = None) -> list[measure.Row]:
         ab.quantise(whole, model, game)
         depths = () if asked.worker else (1, 2)
         lines = [row(model, asked.games, asked.simulations, asked.moves, asked.rounds, depth) for depth in depths]
-        lines.append(worker_row(model, asked.rounds, asked.seconds))
+        workers = [worker_row(model, asked.rounds, asked.seconds, rollouts) for rollouts in (None, 0)]
+    lines += workers
     measure.finish(__file__, lines)
+    if asked.write:
+        fill("self-play", table(workers), PAGE)
     return lines
 
 

@@ -1,18 +1,19 @@
-"""What processes that play beside the learner bring: positions per second, and who is idle, on connect four.
+"""What two cores make of training beside one: recorded positions, steps, and who is idle. Connect four by its preset.
 
-    .venv/bin/python benchmarks/workers.py [--seconds 180] [--workers 0 1 2] [--rounds 1]
+    .venv/bin/python benchmarks/workers.py [--seconds 180] [--workers 0 1 2] [--rounds 1] [--set KEY=VALUE] [--write]
 
-Runs by the preset of the game, each for the same wall time, one after the other, in folders that are thrown away.
-Beside wall time stands processor time, of the process that learns and of those that play: a machine that does other
-work, too, gives a share of itself, and processor time says what an evaluation costs all the same. From that follows
-what two free cores would make of it, min(2 / c, workers / s) evaluations a second, where c processor seconds of all
-processes and s of those that play go into one evaluation; the last column is that over what one free core makes of one
-process.
+Runs by the preset of the game, one after the other, in folders that are thrown away, each for as many processor seconds
+of all its processes, counted from when the network plays and the learner learns. A machine that does other work, too,
+gives a share of itself, and processor time says what a recorded position costs all the same. From that follows what two
+free cores would make of it, min(2 / (l + s), 1 / l, workers / s) positions a second, where l processor seconds of the
+learner and s of those that play go into one position; the last column is that over 1 / l of one process that does both
+on one free core.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import dataclasses
 import os
 import resource
@@ -22,59 +23,72 @@ from pathlib import Path
 from typing import Any
 
 import measure  # noqa: F401  (first: it limits threads)
+from pages import fill
 
 import anabranch as ab
 from anabranch.learn.presets import preset
-from anabranch.learn.run_folder import RunFolder
 from anabranch.learn.train import described, train
 
+PAGE = Path(__file__).resolve().parents[1] / "docs" / "training.md"
+BAR = 1.8
 
-def seconds(who: int) -> float:
-    used = resource.getrusage(who)
+
+def own_seconds() -> float:
+    """Return the processor seconds of this process."""
+    used = resource.getrusage(resource.RUSAGE_SELF)
     return used.ru_utime + used.ru_stime
 
 
-def run(workers: int, minutes: float, settings: tuple[str, ...]) -> dict[str, Any]:
-    """Train for so long and return what was done, and at what cost."""
+def seconds_of_others() -> float:
+    """Return the processor seconds of the processes that this one started and that have not ended."""
+    total, me, ticks = 0.0, str(os.getpid()), os.sysconf("SC_CLK_TCK")
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            words = stat.read_text().rpartition(")")[2].split()
+        except OSError:  # it has ended
+            continue
+        if words[1] == me:
+            total += (int(words[11]) + int(words[12])) / ticks
+    return total
+
+
+def run(workers: int, seconds: float, settings: tuple[str, ...]) -> dict[str, Any]:
+    """Train for so many processor seconds after the network has begun to play; return what was done, at what cost."""
     from anabranch.search.settings.mapping import from_pairs
 
     game = ab.games.load("connect_four")
     config = from_pairs(["rating.models=0", "rating.positions=0", *settings], base=preset(game))
-    before = [seconds(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-    shown: list[Any] = []
-    with tempfile.TemporaryDirectory() as folder:
-        begun = time.perf_counter()
-        done = train(
+    marks: list[dict[str, Any]] = []
+
+    def look(status: Any) -> None:
+        if not marks and status.positions < config.teacher.positions + config.learner.batch:
+            return
+        mark = {
+            "seconds": time.perf_counter(),
+            "own": own_seconds(),
+            "others": seconds_of_others(),
+            "positions": status.positions,
+            "games": status.games,
+            "steps": status.step,
+            "idle": status.idle,
+            "fill": status.fill,
+        }
+        marks[1 if marks else 0 :] = [mark]  # the first and the last
+        used = sum(mark[who] - marks[0][who] for who in ("own", "others"))
+        if used > seconds and mark["positions"] > marks[0]["positions"]:
+            raise KeyboardInterrupt
+
+    with tempfile.TemporaryDirectory() as folder, contextlib.suppress(KeyboardInterrupt):
+        train(
             Path(folder, "run"),
             described("connect_four", {}),
             dataclasses.replace(config, workers=workers),
-            minutes=minutes,
-            progress=shown.append,
+            minutes=60.0,
+            progress=look,
         )
-        passed = time.perf_counter() - begun
-        with RunFolder.open(Path(folder, "run")) as found:
-            sizes = {
-                "bytes of a game": sum(row["bytes"] for row in found.ledger.rows["shards"]) / max(1, done.games),
-                "decisions": sum(row["decisions"] for row in found.ledger.rows["shards"]),
-            }
-    own, others = (
-        seconds(who) - start
-        for who, start in zip((resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN), before, strict=True)
-    )
-    status = shown[-1]
-    return {
-        "workers": workers,
-        "seconds": passed,
-        "evaluations": status.rows_per_second * (status.seconds),
-        "positions": done.positions,
-        "games": done.games,
-        "steps": done.step,
-        "idle": status.idle,
-        "fill": status.fill,
-        "own": own,
-        "others": others,
-        **sizes,
-    }
+    first, last = marks[0], marks[-1]
+    done = {name: last[name] - first[name] for name in ("seconds", "own", "others", "positions", "games", "steps")}
+    return {"workers": workers, **done, "idle": last["idle"], "fill": last["fill"]}
 
 
 def main() -> None:
@@ -83,33 +97,42 @@ def main() -> None:
     parser.add_argument("--workers", type=int, nargs="+", default=[0, 1, 2])
     parser.add_argument("--rounds", type=int, default=1)
     parser.add_argument("--set", action="append", default=[])
+    parser.add_argument("--write", action="store_true", help="into docs/training.md")
     asked = parser.parse_args()
     found = []
     for _ in range(asked.rounds):
         for workers in asked.workers:
-            found.append({**run(workers, asked.seconds / 60, tuple(asked.set)), "load": os.getloadavg()[0]})
+            found.append({**run(workers, asked.seconds, tuple(asked.set)), "load": os.getloadavg()[0]})
             print(found[-1], flush=True)
-    print(table(found))
+    text = table(found)
+    print(text)
+    if asked.write:
+        fill("workers", text, PAGE)
+
+
+def on_free_cores(row: dict[str, Any], alone: float) -> float:
+    """Return how many times the positions of one process on one core, at `alone` seconds each, two free cores make."""
+    learner, players = row["own"] / row["positions"], row["others"] / row["positions"]
+    return min(2.0 / (learner + players), 1.0 / learner, row["workers"] / players) * alone
 
 
 def table(found: list[dict[str, Any]]) -> str:
     """Return what was found, and what it would be on two free cores."""
     columns = (
-        *("workers", "evaluations/s", "games/s", "processor s: learner", "self-play"),
-        *("learner idle", "self-play idle", "batches full", "load", "two free cores, × one process"),
+        *("processes that play", "positions/min", "steps/min", "processor ms a position: learner", "self-play"),
+        *("learner idle", "self-play idle", "batches full", "cores had", "load", f"two free cores, × one (bar {BAR})"),
     )
     lines = [f"| {' | '.join(columns)} |", "|" + "---:|" * len(columns)]
-    alone = [row["own"] / row["evaluations"] for row in found if not row["workers"]]
+    alone = [row["own"] / row["positions"] for row in found if not row["workers"]]
     for row in found:
-        free = ""
-        if alone and row["workers"]:
-            least = 2.0 * row["evaluations"] / (row["own"] + row["others"])
-            free = f"{min(least, row['workers'] * row['evaluations'] / row['others']) * alone[0]:.2f}"
+        free = f"{on_free_cores(row, sum(alone) / len(alone)):.2f}" if alone and row["workers"] else ""
         cells = (
-            *(row["workers"], f"{row['evaluations'] / row['seconds']:,.0f}", f"{row['games'] / row['seconds']:.1f}"),
-            *(f"{row['own']:.0f}", f"{row['others']:.0f}" if row["workers"] else ""),
+            *(row["workers"], f"{60 * row['positions'] / row['seconds']:,.0f}"),
+            f"{60 * row['steps'] / row['seconds']:.0f}",
+            f"{1e3 * row['own'] / row['positions']:.2f}",
+            f"{1e3 * row['others'] / row['positions']:.2f}" if row["workers"] else "",
             *(f"{row['idle'][who]:.0%}" for who in ("learner", "self_play")),
-            *(f"{row['fill']:.0%}", f"{row['load']:.1f}", free),
+            *(f"{row['fill']:.0%}", f"{(row['own'] + row['others']) / row['seconds']:.2f}", f"{row['load']:.1f}", free),
         )
         lines.append(f"| {' | '.join(map(str, cells))} |")
     return "\n".join(lines)

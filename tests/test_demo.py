@@ -43,4 +43,4 @@ def test_the_demo_takes_two_minutes_on_two_cores():
 
     settings = from_toml(ROOT / "examples" / "demo.toml", base=preset(ab.games.load("connect_four")))
     assert settings.minutes == 1.5  # rating takes the rest
-    assert settings.workers == 1
+    assert settings.workers is None  # as many as suit the cores

@@ -109,6 +109,7 @@ def test_muzero_trains_on_it(tmp_path):
         "replay.shard=4",
     ]
     pairs += ["replay.shard=4", "learner.batch=16", "net.width=16", "net.latent=8", "net.bins=9", "most_steps=8"]
+    pairs += ["workers=0"]
     config = from_pairs(pairs, base=preset(example().CartPole(), "muzero"))
     done = train(tmp_path / "run", described(f"{PATH}:CartPole", {}), replace(config, seed=1))
     assert (done.whole, done.step, done.score, done.rated) == (True, 8, None, None)

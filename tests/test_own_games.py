@@ -14,7 +14,7 @@ TINY = (
     "most_steps=6", "net.width=8", "self_play.abreast=8", "teacher.positions=20", "teacher.full=10", "teacher.fast=5",
     "search.cap.full=8", "search.cap.fast=4", "replay.least=20", "replay.shard=8", "learner.batch=16",
     "export.every=2", "rating.positions=10", "rating.simulations=4", "rating.games=6", "rating.models=1",
-    "rating.anchors=random",
+    "rating.anchors=random", "workers=0",
 )  # fmt: skip
 
 

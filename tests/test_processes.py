@@ -6,6 +6,7 @@ import dataclasses
 import io
 import os
 import signal
+from dataclasses import replace
 from itertools import count
 from pathlib import Path
 
@@ -20,7 +21,7 @@ from anabranch.learn.learner import new_net
 from anabranch.learn.messages import GAMES, NUMBERS, SETUP, receive, send
 from anabranch.learn.processes import Processes
 from anabranch.learn.run_folder import RunFolder, examine
-from anabranch.learn.train import described, train
+from anabranch.learn.train import described, train, workers_of
 from anabranch.learn.worker import read_weights, weights_message
 from anabranch.nets.shape import shape_of
 
@@ -164,3 +165,23 @@ def test_kills_at_40_random_moments_lose_and_double_nothing(tmp_path: Path, caps
         times = sorted(killings.until_ready)
         print(f"\n{killings.killed} killed; {len(killings.games)} games and {killings.models} models were promised")
         print(f"first batch {times[0]:.1f} to {times[-1]:.1f} s after the start, median {times[len(times) // 2]:.1f}")
+
+
+def test_how_many_processes_play_follows_from_the_cores_unless_it_is_said():
+    left_open = replace(tiny(), workers=None)
+    assert [workers_of(left_open, cores) for cores in (1, 2, 3, 4, 64)] == [0, 2, 2, 3, 4]
+    assert workers_of(replace(left_open, ray="local"), 64) == 1
+    for said in (0, 7):
+        assert workers_of(replace(tiny(), workers=said), 2) == said
+
+
+def test_a_run_that_leaves_it_open_goes_on_with_the_cores_there_are(tmp_path, monkeypatch):
+    """Begun on two cores, gone on with on one: games are neither lost nor played twice."""
+    for cores, steps in ((2, 20), (1, 40)):
+        monkeypatch.setattr("anabranch.learn.train.cores", lambda cores=cores: cores)
+        config = replace(tiny(f"most_steps={steps}", "rating.models=0"), workers=None)
+        assert train(tmp_path / "run", SAID, config).step == steps
+    with RunFolder.open(tmp_path / "run") as run:
+        assert run.config.workers is None
+        played = [record.id for row in run.ledger.rows["shards"] for record in run.games(row)]
+    assert len(played) == len(set(played))

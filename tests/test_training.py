@@ -40,6 +40,7 @@ TINY = (
     "replay.shard=8", "learner.batch=16", "learner.reuse=4", "export.every=5", "export.checkpoints=2", "net.channels=4",
     "net.blocks=1", "net.hidden=8", "rating.positions=20", "rating.simulations=8", "rating.games=4", "rating.models=2",
     "rating.anchors=random search:simulations=8", "teacher.positions=0", "teacher.full=40", "teacher.fast=10",
+    "workers=0",
 )  # fmt: skip
 
 

@@ -38,7 +38,11 @@ class Command(GameFlags):
     ] = None
     workers: Annotated[
         int | None,
-        arg(help_behavior_hint="", metavar="N", help="processes that play beside the one that learns; 0: none"),
+        arg(
+            help_behavior_hint="",
+            metavar="N",
+            help="processes that play beside the one that learns; 0: none, and a seed decides all",
+        ),
     ] = None
     ray: Annotated[
         str | None,

@@ -130,7 +130,7 @@ class Cluster:
         self.puts = 0
         self.use(evaluator, version)
         kind = self._ray.remote(num_cpus=1, max_restarts=-1, max_task_retries=0)(Player)
-        self.actors = [Actor(kind.remote(setup)) for _ in range(max(1, config.workers))]
+        self.actors = [Actor(kind.remote(setup)) for _ in range(max(1, config.workers or 0))]
         self.deaths = 0
         self._last_game = time.monotonic()
         self._missed = 0  # deaths since then

@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 import json
+import os
 import queue
 import subprocess
 import sys
@@ -28,6 +29,7 @@ from anabranch.search.settings.mapping import to_mapping
 WAIT = 0.05  # seconds for games, before the learner has its turn
 MOST = 256  # games taken in before it has: who plays faster than that waits, and says so
 AHEAD = 2  # games a process knows of for each one it plays
+POOLS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS")  # whose threads would fight for cores
 MOST_DEATHS = 5  # of processes that sent nothing at all, in a row
 
 
@@ -39,7 +41,10 @@ class Process:
         self.sent = 0  # games it has sent back
         self.rows, self.fill, self.idle = 0, 0.0, 0.0
         self.child = subprocess.Popen(
-            [sys.executable, "-m", "anabranch.learn.worker"], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+            [sys.executable, "-m", "anabranch.learn.worker"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            env={**os.environ, **dict.fromkeys(POOLS, "1")},
         )
         self._news = news
         self.tell(SETUP, setup)
@@ -97,7 +102,7 @@ class Processes:
         self._deaths = 0
         self.processes: list[Process] = []
         try:
-            for _ in range(config.workers):
+            for _ in range(config.workers or 0):
                 self.processes.append(self._started())
         except BaseException:
             self.close()

@@ -227,10 +227,11 @@ class TrainConfig(Part):
     export: Annotated[Export, "when self-play gets new weights"] = field(default_factory=Export)
     rating: Annotated[Rating, "how strength is measured"] = field(default_factory=Rating)
     workers: Annotated[
-        int,
-        "processes that play beside the one that learns; 0: one process does both, and a seed decides all",
+        int | None,
+        "processes that play beside the one that learns; 0: one process does both, and a seed decides all; None: what "
+        "suits the cores there are, two on two cores, none on one",
         Within(0, 1024),
-    ] = 0
+    ] = None
     ray: Annotated[
         str,
         "a Ray cluster whose actors play instead: an address, auto for the one here, local to begin one; or none",

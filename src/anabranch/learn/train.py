@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from anabranch.learn.loop import Players
 
 Say = Callable[[str], None]
+MOST_WORKERS = 4  # unless settings say more
 FREE = ("minutes", "most_steps", "workers", "ray")  # may differ from one process of a run to the next
 
 
@@ -92,6 +94,7 @@ def train(
         try:
             free = {name: getattr(wanted if config is not None else run.config, name) for name in FREE}
             settings = dataclasses.replace(run.config, **{**free, **now})
+            settings = dataclasses.replace(settings, workers=workers_of(settings, cores()))
             training = Training(run, game, settings, progress)
             if training.done:
                 say(
@@ -119,6 +122,24 @@ def train(
             rated,
             mix_of(settings.self_play),
         )
+
+
+def cores() -> int:
+    """Return how many cores this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def workers_of(config: TrainConfig, cores: int) -> int:
+    """Return how many processes play beside the one that learns, where settings leave it open.
+
+    A learner that keeps up with the games of one core waits for them half of its time, so two cores have two that play
+    beside it. From three cores on it has one to itself. One learner hardly keeps up with more than `MOST_WORKERS`.
+    """
+    if config.workers is not None:
+        return config.workers
+    if config.ray != "none":
+        return 1
+    return 0 if cores < 2 else min(MOST_WORKERS, max(2, cores - 1))
 
 
 def mix_of(settings: SelfPlay) -> str:

@@ -359,11 +359,16 @@ def test_greedy_and_the_rollout_policy_are_one_player():
 def test_observation():
     state = rolled(yatzy(players=2).start(), 1, 1, 4, 5, 6).replace(upper=[21, 0], points=[30, 10])
     seen = state.observe(0)
-    assert seen.shape == state.game.observation == (2 * 16 + 1 + 11 + 15,)
+    assert seen.shape == state.game.observation == (2 * 19 + 1 + 11 + 2 * 15,)
     assert seen[:15].tolist() == [1] * 15
-    assert seen[15] == np.float32(21 / 63)
-    assert seen[32] == np.float32(0.2)
-    assert state.observe(1)[32] == np.float32(-0.2)
-    assert seen[33:39].tolist() == pytest.approx([0.4, 0, 0, 0.2, 0.2, 0.2])
-    assert seen[39:44].tolist() == [1, 0, 0, 0, 1]
-    assert seen[44:].tolist() == pytest.approx([count / 50 for count in (2, 0, 0, 4, 5, 6, 2, 0, 0, 0, 0, 0, 0, 17, 0)])
+    assert seen[15:19].tolist() == pytest.approx([21 / 63, 1, 21 / 20, (21 + 105 - 63) / 40])
+    assert state.replace(upper=[63, 0]).observe(0)[15:19].tolist() == [1, 0, 0, 0]  # earned
+    assert seen[38] == np.float32(0.2)
+    assert state.observe(1)[38] == np.float32(-0.2)
+    assert seen[39:45].tolist() == pytest.approx([0.4, 0, 0, 0.2, 0.2, 0.2])
+    assert seen[45:50].tolist() == [1, 0, 0, 0, 1]
+    assert seen[50:65].tolist() == pytest.approx(
+        [count / 50 for count in (2, 0, 0, 4, 5, 6, 2, 0, 0, 0, 0, 0, 0, 17, 0)]
+    )
+    more = 2 + 3 * (1 - (5 / 6) ** 2) - 5 * (1 - (5 / 6) ** 3)  # ones that two ones promise, less those of a whole turn
+    assert seen[65] == pytest.approx(2 * more / 20, abs=1e-3)

@@ -46,9 +46,11 @@ class Yatzy(ab.CompiledGame):
     same: points scored count only under "win", and there only their difference, and the upper total only while the
     bonus is neither earned nor out of reach.
 
-    A player observes one row: open categories and upper total, its own first; the lead in hundreds under "win"; how
-    many dice show each face; which roll it was (1, 2, 3), whether dice are rolled now; what the dice count in each
-    open category of the mover; whether the turn is its own.
+    A player observes one row, its own things first. Of each player: open categories; the upper total, and while the
+    bonus can still be earned that it can, how far the total is ahead of three of each face, and how much may be missed.
+    Then the lead in hundreds under "win"; how many dice show each face; which roll it was (1, 2, 3), whether dice are
+    rolled now, whether the turn is its own; and of each open category of the mover what the dice count there, and how
+    much more than usual a player can expect who wants that one alone, points above counted twice.
     """
 
     title = "yatzy"
@@ -99,7 +101,7 @@ class Yatzy(ab.CompiledGame):
         self.rewards_along, self.zero_sum = self.scheme != WIN, self.players == 2 and self.scheme != POINTS
         low, high = least_left(self.first_open, self.chance_bit), self._most_at_all()
         self.returns = ((-1.0, 1.0), (low - high, high - low), (low, high))[self.scheme]
-        self.observation = (self.players * (self.categories + 1) + (self.scheme == WIN) + 11 + self.categories,)
+        self.observation = (self.players * (self.categories + 4) + (self.scheme == WIN) + 11 + 2 * self.categories,)
         position = {
             "open": (np.int16, players),  # bit c: category c is open
             "hand": np.int16,  # the dice, or while they are rolled those that are kept
@@ -256,8 +258,14 @@ class Yatzy(ab.CompiledGame):
             for category in range(self.categories):
                 planes[at + category] = state.open[seat] >> category & 1
             at += self.categories
-            planes[at] = counting_upper(state.open[seat], state.upper[seat], self.bonus, self.most_above) / UPPER
-            at += 1
+            upper = counting_upper(state.open[seat], state.upper[seat], self.bonus, self.most_above)
+            planes[at] = upper / UPPER
+            if upper < UPPER:
+                most = self.most_above[state.open[seat] & 63]
+                planes[at + 1] = 1.0
+                planes[at + 2] = (upper + 3 * most // 5 - UPPER) / 20
+                planes[at + 3] = (upper + most - UPPER) / 40
+            at += 4
         if self.scheme == WIN:
             planes[at] = (state.points[player] - state.points[1 - player]) / 100
             at += 1
@@ -270,9 +278,11 @@ class Yatzy(ab.CompiledGame):
         planes[at + 4] = 1.0 if state.mover == player else 0.0
         at += 5
         if state.hand >= HANDS:
+            hand, left = state.hand - HANDS, ROLLS - state.rolls
             for category in range(self.categories):
                 if state.open[state.mover] >> category & 1:
-                    planes[at + category] = self.points[state.hand - HANDS, category] / 50
+                    planes[at + category] = self.points[hand, category] / 50
+                    planes[at + self.categories + category] = self.gains[left, category, hand] / (20 * PARTS)
 
     @property
     def category_names(self) -> tuple[str, ...]:

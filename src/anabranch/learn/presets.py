@@ -146,20 +146,30 @@ def _pyrat(shape: Shape) -> TrainConfig:
 
 
 def _yatzy(shape: Shape) -> TrainConfig:
-    """Few simulations with Gumbel, exact chance where one or two dice are rolled (21 outcomes), values in categories.
+    """Few simulations with Gumbel, rerolls enumerated, values in categories; the rollout policy is the teacher.
 
-    A quarter of the games begin with up to 36 random moves, which is a random scorecard of as many as 12 marks: the
-    upper bonus is learnt from those, since games of a new network hardly ever earn it.
+    All keeps of a hand lead to the same 252 hands, which are nodes once: one visit of each keep, enumerated, asks the
+    network at most 252 times. The first roll of a turn is enumerated by nobody, since every category to mark has one of
+    its own; 16 draws stand for it. A quarter of the games begin with up to 36 random moves, which is a random scorecard
+    of as many as 12 marks.
     """
-    cap = PlayoutCap(full=64, fast=16, chance=0.5)
+    cap = PlayoutCap(full=32, fast=32, chance=1.0)
     return TrainConfig(
-        search=SearchConfig(selector=Gumbel(considered=16), chance=Chance(exact_up_to=21), cap=cap, proofs="off"),
+        search=SearchConfig(
+            selector=Gumbel(considered=16),
+            chance=Chance(exact_up_to=126, draws=16),
+            cap=cap,
+            backup="best",
+            proofs="off",
+        ),
         net=Net(architecture="mlp", width=256, layers=3, bins=BINS),
-        self_play=SelfPlay(abreast=256, half_life=60.0, openings=0.25, opening_plies=36),
-        teacher=Teacher(positions=10_000, full=200, fast=50),
-        targets=Targets(mix=0.5, steps=9),
-        learner=Learner(batch=256, warm_up=100, steps=10_000),
-        rating=Rating(simulations=64),
+        self_play=SelfPlay(abreast=64, temperature=0.5, half_life=20.0, openings=0.25, opening_plies=36),
+        teacher=Teacher(plays="policy", positions=60_000, full=32, chance=1.0),
+        replay=Replay(window=30_000, growth=0.5),
+        targets=Targets(mix=1.0, steps=6),
+        learner=Learner(batch=256, warm_up=100, steps=6_000),
+        export=Export(every=100, checkpoints=2),
+        rating=Rating(simulations=32),
         minutes=60.0,
     )
 

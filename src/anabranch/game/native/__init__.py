@@ -12,8 +12,9 @@ unchecked.py    the list of what Numba does not check
 trial.py        a few plies interpreted, before anything is compiled
 fingerprint.py  one name for everything that decides the code
 cache.py        object code on disk
-compiler.py     Numba → LLVM → object code (only it and the next three import Numba)
+compiler.py     Numba → LLVM → object code (only it and the next four import Numba)
 passes.py       what is changed in Numba's way of compiling
+library.py      where Numba puts code: text that is linked and never run
 checked.py      what Numba does not check, where types are known: checked or refused
 instance.py     the type of `self`, to which nobody writes
 explain.py      what Numba says about errors, in the user's terms

@@ -82,7 +82,7 @@ def compile_entries(
 
 
 def _llvm(dispatcher: Any, entry: Entry, layout: Layout) -> str:
-    """Return the optimised LLVM code of an entry, with everything it calls."""
+    """Return the LLVM code of an entry, with everything it calls."""
     signature = types.int64(*(_type(argument, argument is layout.instance) for argument in entry.arguments(layout)))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", NumbaWarning)
@@ -171,7 +171,7 @@ def _object_code(parts: Mapping[str, Any], compiled: Iterable[Any], relocatable:
         if not each.is_declaration and each.name not in symbols.values():
             each.linkage = llvm.Linkage.internal
     builder = llvm.create_pass_builder(target_machine(), llvm.create_pipeline_tuning_options(speed_level=3))
-    builder.getModulePassManager().run(module, builder)  # again, now that more is known of the arguments
+    builder.getModulePassManager().run(module, builder)  # now that all is known of the arguments
     passes = llvm.create_new_module_pass_manager()
     passes.add_global_dead_code_eliminate_pass()
     passes.add_strip_dead_prototype_pass()

@@ -23,7 +23,7 @@ from anabranch.game.native.entries import Entry, Layout
 from anabranch.game.native.whole import whole
 
 # Whoever edits one of these wants to see what comes of it, and nobody wants code made before a check was there.
-_COMPILER = ("checked.py", "compiler.py", "constants.py", "instance.py", "passes.py", "unchecked.py")
+_COMPILER = ("checked.py", "compiler.py", "constants.py", "instance.py", "library.py", "passes.py", "unchecked.py")
 
 
 def fingerprint(entries: dict[str, Entry], layout: Layout, constants: Constants, built_in: bytes | None = None) -> str:

@@ -10,7 +10,7 @@ compiling and no memory at run time, and any exception class will do.
 `InnerFunctions`: a function inside a verb that is handed on (`map(lambda …)`) is compiled as the verb is. Numba would
 compile it apart, without checks of indices.
 
-`Checked`, after the inference of types, has a file of its own.
+`Checked`, after the inference of types, has a file of its own; so has `AsText`, before code is made.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from numba.core.typed_passes import NopythonTypeInference
 from numba.core.untyped_passes import IRProcessing, RewriteDynamicRaises
 
 from anabranch.game.native.checked import Checked
+from anabranch.game.native.library import AsText
 
 
 @register_pass(mutates_CFG=False, analysis_only=False)
@@ -133,6 +134,7 @@ class VerbCompiler(CompilerBase):  # type: ignore[misc]
         passes.add_pass_after(BareRaises, IRProcessing)
         passes.add_pass_after(InnerFunctions, RewriteDynamicRaises)
         passes.add_pass_after(Checked, NopythonTypeInference)
+        passes.add_pass_after(AsText, Checked)
         passes.finalize()
         return [passes]
 

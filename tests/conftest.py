@@ -7,6 +7,7 @@ test that is named on the command line runs whatever it is.
 
 import gc
 import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,8 @@ from tests.long import LONG, pattern_of
 
 os.environ["ANABRANCH_CACHE"] = str(Path(__file__).resolve().parent.parent / "build" / "test-cache")
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+gc.disable()  # while tests are collected: nearly all that is made then stays
+_modules = 0  # how many there were when garbage was last looked for among them
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -28,7 +31,21 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_collection_finish() -> None:
-    """Leave what was imported out of garbage collections: with torch there one takes half a second."""
+    """Look for garbage from here on."""
+    gc.enable()
+    _leave_out_what_was_imported()
+
+
+def pytest_runtest_logfinish() -> None:
+    """Do it again where a test imported much: torch's exporter is as large as torch."""
+    if len(sys.modules) > _modules + 100:
+        _leave_out_what_was_imported()
+
+
+def _leave_out_what_was_imported() -> None:
+    """Leave what is there out of garbage collections: with torch there one takes half a second."""
+    global _modules
+    _modules = len(sys.modules)
     gc.collect()
     gc.freeze()
 

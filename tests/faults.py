@@ -23,6 +23,7 @@ class Round(ab.CompiledGame):
     def __init__(self, verb: str = "", lie: int = 0, rounds: int = 1, lead: int = 0) -> None:
         self.verb = VERBS.index(verb) if verb else NEVER
         self.lie, self.rounds, self.lead = lie, rounds, lead
+        self.bulk = np.zeros(32, np.int64)  # too large to be built into rollouts: all instances share a compilation
         self.players, self.actions, self.outcomes = 2, 3, 2
         self.returns, self.rewards_along = (-8.0, 8.0), True
         self.state = ab.record(lead=np.int16, round=np.int8, prize=np.int8, phase=np.int8, last=np.int8)

@@ -41,6 +41,7 @@ LONG = [
     "tests/test_save.py::test_a_loaded_root_goes_on_as_if_it_had_never_been_saved[[]pyrat3]",
     "tests/test_mixed.py::test_compiled_rollouts_are_those_of_the_verbs[[]*-n_in_a_row]",
     "tests/test_cached.py::test_searches_find_the_same_with_and_without[[]pyrat]",
+    "tests/test_kept.py::test_what_is_found_is_a_function_of_the_game_so_far[[]at once-*",
     "tests/laws/test_planned_self_play.py::test_planning_in_the_rules_is_searching_by_them[[]n_in_a_row-*",
     "tests/test_muzero.py::test_samples_are_games_under_symmetries[[]n_in_a_row]",
     "tests/test_open_spiel_bots.py::test_both_boards_show_the_same_game[[]connect_four-*",

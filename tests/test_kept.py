@@ -16,9 +16,9 @@ NOISY = ab.SearchConfig(width=3, noise=ab.RootNoise(), seed=5)
 CASES = {
     "alternating": ("connect_four", {}, None, NOISY),
     "dice": ("pig", {"target": 8}, ab.Hashing(), ab.SearchConfig()),
-    "at once": ("goofspiel", {}, None, NOISY),
+    "at once": ("goofspiel", {"cards": 6}, None, NOISY),
     "interpreted": ("tic_tac_toe", {"compiled": False}, ab.Hashing(), NOISY),
-    "reference": ("goofspiel", {}, ab.Hashing(), ab.SearchConfig(simultaneous=ab.RegretMatching())),
+    "reference": ("goofspiel", {"cards": 6}, ab.Hashing(), ab.SearchConfig(simultaneous=ab.RegretMatching())),
 }
 
 

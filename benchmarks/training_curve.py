@@ -95,9 +95,9 @@ def main() -> None:
         lines.append(f"| {' | '.join(cells)} |")
         print(lines[-1], flush=True)
     spent = f", {flags.cpu_minutes:.0f} processor minutes in all" if flags.cpu_minutes else ""
-    beside = "as many processes as suit the cores" if config.workers is None else f"{config.workers} process(es)"
+    processes = "as many processes as suit the cores" if config.workers is None else f"{config.workers} process(es)"
     note = (
-        f"Seed {config.seed}, {beside} beside the learner, {flags.games} games a cell at "
+        f"Seed {config.seed}, {processes} beside the learner, {flags.games} games a cell at "
         f"{SIMULATIONS} simulations{spent}."
     )
     print("\n".join([*lines, "", note]))

@@ -113,7 +113,7 @@ def main() -> None:
 def on_free_cores(row: dict[str, Any], alone: float) -> float:
     """Return how many times the positions of one process on one core, at `alone` seconds each, two free cores make."""
     learner, players = row["own"] / row["positions"], row["others"] / row["positions"]
-    return min(2.0 / (learner + players), 1.0 / learner, row["workers"] / players) * alone
+    return float(min(2.0 / (learner + players), 1.0 / learner, row["workers"] / players) * alone)
 
 
 def table(found: list[dict[str, Any]]) -> str:

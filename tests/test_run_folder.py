@@ -148,6 +148,26 @@ def test_folders_that_are_gone_are_told_with_what_was_in_them(tmp_path):
     assert sum("games are left out" in words for words in said) == 3
 
 
+def test_a_run_where_nothing_can_be_written_can_be_looked_at(tmp_path, monkeypatch):
+    """SQLite wants to make files beside a database that it reads, unless it is told that nobody writes there."""
+    folder = tmp_path / "run"
+    grown(folder)
+    before = sorted(folder.iterdir())
+
+    def opened(path: Path, *, frozen: bool = False) -> Ledger:
+        if not frozen:
+            raise FileError(f"{path} cannot be opened", path)
+        return Ledger(path, frozen=True)
+
+    monkeypatch.setattr(run_folder, "Ledger", opened)
+    with RunFolder.look(folder) as run:
+        assert [found.id for row in run.ledger.rows["shards"] for found in run.games(row)] == list(range(6))
+        with pytest.raises(FileError, match="readonly"):
+            run.add("metrics", {"seconds": 4.0})
+    assert not [wrong for _, wrong in examine(folder) if wrong]
+    assert sorted(folder.iterdir()) == before
+
+
 def test_a_folder_without_a_run_is_named(tmp_path):
     with pytest.raises(UsageError, match=r"is not the folder of a run"):
         RunFolder.open(tmp_path)

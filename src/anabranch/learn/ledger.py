@@ -25,23 +25,25 @@ _FULL = ("full", "disk i/o", "readonly", "unable to open")
 
 
 class Ledger:
-    """The database of a run."""
+    """The database of a run; one that is `frozen` is only read, and may lie where nothing can be written."""
 
-    def __init__(self, path: Path, *, create: bool = False) -> None:
+    def __init__(self, path: Path, *, create: bool = False, frozen: bool = False) -> None:
         self.path = path
+        name = f"{path.absolute().as_uri()}?immutable=1" if frozen else path
         self.rows: dict[str, list[dict[str, Any]]] = {table: [] for table in TABLES}
         self._seals = dict.fromkeys(TABLES, FIRST)
         with self._naming("cannot be opened"):
-            self._file = sqlite3.connect(path, isolation_level=None, timeout=5.0)
+            self._file = sqlite3.connect(name, isolation_level=None, timeout=5.0, uri=frozen)
             try:
+                if not frozen:
+                    self._file.execute("PRAGMA journal_mode=WAL")
+                    self._file.execute("PRAGMA synchronous=FULL")
                 self._open(create)
             except BaseException:
                 self._file.close()
                 raise
 
     def _open(self, create: bool) -> None:
-        self._file.execute("PRAGMA journal_mode=WAL")
-        self._file.execute("PRAGMA synchronous=FULL")
         if create:
             with self._transaction():
                 for table in TABLES:

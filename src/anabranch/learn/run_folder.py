@@ -101,7 +101,7 @@ class RunFolder:
         """Open a run to read it as it is at this moment, whoever is at work on it; nothing is written."""
         if not (folder / LEDGER).exists():
             raise UsageError(f"{folder} is not the folder of a run: it has no {LEDGER}")
-        return cls(folder, Ledger(folder / LEDGER), None, say)
+        return cls(folder, _looked_at(folder / LEDGER), None, say)
 
     @staticmethod
     def begun(folder: Path) -> bool:
@@ -355,7 +355,7 @@ def examine(folder: Path) -> list[tuple[str, str]]:
     try:
         look(SETTINGS, lambda: whole.config)
         if (folder / COPY).exists():
-            look(COPY, lambda: Ledger(folder / COPY).close())
+            look(COPY, lambda: _looked_at(folder / COPY).close())
         for row in ledger.rows["shards"]:
             data = look(row["file"], partial(whole.read, row["file"], row["sha256"]))
             if data is not None:
@@ -382,6 +382,17 @@ def _readable(folder: Path, say: Callable[[str], None]) -> Ledger:
             remove_file(folder / f"{LEDGER}{ending}")
         replace_file(folder / LEDGER, read_file(folder / COPY, LARGEST))
         return Ledger(folder / LEDGER)
+
+
+def _looked_at(path: Path) -> Ledger:
+    """Return a database to read, also one in a folder that cannot be written to, where nobody else writes either."""
+    try:
+        return Ledger(path)
+    except FileError:
+        log = path.with_name(f"{path.name}-wal")
+        if not path.exists() or (log.exists() and log.stat().st_size):
+            raise  # what lies in the log would be missing
+        return Ledger(path, frozen=True)
 
 
 def _own_files(folder: Path) -> list[Path]:

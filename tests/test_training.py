@@ -520,6 +520,14 @@ def test_presets_are_read_back_from_their_own_toml(tmp_path):
     assert from_toml(tmp_path / "run.toml", base=TrainConfig(search=SearchConfig())) == plain
 
 
+@pytest.mark.parametrize("anchors", ["", "random nobody"])
+def test_anchors_are_known_before_a_run_begins(anchors, tmp_path):
+    """Not when it is rated, at its end."""
+    with pytest.raises(UsageError, match=r"name an agent|unknown agent 'nobody'"):
+        train(tmp_path / "run", SAID, tiny(f"rating.anchors={anchors}"))
+    assert not (tmp_path / "run").exists()
+
+
 def test_settings_out_of_range_are_refused():
     with pytest.raises(UsageError, match="learner: batch must be at least 2"):
         tiny("learner.batch=1")

@@ -85,7 +85,9 @@ class SelfPlay(Part):
     openings: Annotated[float, "share of games that begin with random moves", Within(0, 1)] = 0.3
     opening_plies: Annotated[int, "the most random moves of such a game", Within(0, 1000)] = 4
     rollouts: Annotated[
-        int, "rollouts of a state that are mixed into the network's value (ab.Mixed), in rated games too", Within(0)
+        int,
+        "rollouts of a state that are mixed into the network's value (ab.Mixed), in rated games too",
+        Within(0, 1_000_000),
     ] = 0
     share: Annotated[float, "their share of the value", Within(0, 1)] = 0.5
     longest: Annotated[int, "decisions after which a game is cut off; its last value stands in", Within(1)] = 2000
@@ -198,6 +200,11 @@ class Rating(Part):
         "random search:simulations=50 search:simulations=200"
     )
     models: Annotated[int, "how many checkpoints are rated at the end, spread over the run; 0: none", Within(0)] = 3
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not self.anchors.split():
+            raise UsageError("anchors must name an agent at least, e.g. random; models = 0 rates nobody")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -15,6 +15,7 @@ from anabranch.game.game import Game
 from anabranch.learn.presets import preset, takes_turns
 from anabranch.learn.run_folder import RunFolder
 from anabranch.learn.settings import SelfPlay, TrainConfig
+from anabranch.play.names import agent_by_name
 from anabranch.search.settings.mapping import to_mapping
 
 if TYPE_CHECKING:
@@ -88,6 +89,9 @@ def train(
     from anabranch.learn.rating import chosen_models, rate
     from anabranch.learn.stopping import Stopping
 
+    if wanted.rating.models and game.players > 1:
+        for name in wanted.rating.anchors.split():
+            agent_by_name(name, game)  # now, and not at the end of a run
     with opened(folder, said, wanted, given=config is not None, say=say) as run, Stopping() as stop:
         threads = torch.get_num_threads()
         torch.set_num_threads(1)

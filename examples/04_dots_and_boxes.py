@@ -55,7 +55,7 @@ best = exact.best_of(game.start())[0]
 names = ", ".join(map(game.action_name, best))
 print(f"{exact.states} states, worth {exact.value[0]:+.0f} to the first; best: {names}")
 for proofs in ("off", "on"):
-    for simulations in (1000, 10_000, 30_000):
+    for simulations in (1000, 5000, 30_000):
         result = ab.search(game.start(), simulations=simulations, config=ab.SearchConfig(proofs=proofs))
         verdict = "best" if result.action in best else "not best"
         known = ", solved" if result.proven else ""

@@ -90,12 +90,12 @@ def test_example_03(tmp_path):
 
 
 def test_example_04(tmp_path):
-    """With proofs the game is solved by 10,000 simulations; averages alone still play another move after 30,000."""
+    """With proofs the game is solved by 5,000 simulations; averages alone still play another move after 30,000."""
     said = output(4, tmp_path)
     assert re.search(r"states, worth [+-]?\d to the first", said)
     found = re.findall(r"proofs (\w+), (\d+) simulations: [^,]+, ([\w ]+); value ([+-][\d.]+)(, solved)?", said)
     on, off = ([row[1:] for row in found if row[0] == proofs] for proofs in ("on", "off"))
-    assert [int(row[0]) for row in off] == [1000, 10_000, 30_000]
+    assert [int(row[0]) for row in off] == [1000, 5000, 30_000]
     assert {row[1] for row in off} == {"not best"}
-    assert all(int(simulations) < 10_000 for simulations, *_ in on)
+    assert all(int(simulations) < 5000 for simulations, *_ in on)
     assert on[1][1:] == on[2][1:] == ("best", "+1.000", ", solved")

@@ -166,9 +166,39 @@ class Playout {
       const NodeId child = g.edge<P>(g.node<P>(at).edges + place).child;
       const bool on = child == kNone || goes_on<P>(at, place, child);
       if (marking_) [[unlikely]] mark(path.steps.back(), 0, 1);
-      if (child == kNone || !on) return;  // frozen, or about to be; or it ends here
+      if (child == kNone) return;  // frozen, or about to be
+      if (!on) {
+        if (!settles_ || !c.graph.node<P>(child).is(kProven)) [[likely]] return;
+        at = settle<P>();
+        if (at == kNone) return;
+        continue;
+      }
       at = child;
     }
+  }
+
+  // The path in hand came to a proven child. If a single player chose it, below the root and for the first time since it is proven,
+  // the visit counts at this node alone, which passes the edge over from now on; a node proven by that is such a child itself.
+  // Where the walk goes on; kNone: it ends with the steps that are left.
+  template <std::size_t P>
+  __attribute__((noinline)) NodeId settle() {
+    Graph& g = c.graph;
+    while (path.visits.size() == 1 && path.steps.size() > 1) {
+      const PathStep step = path.steps.back();
+      Node& node = g.node<P>(step.node);
+      const EdgeId e = node.edges + step.place;
+      Edge& edge = g.edge<P>(e);
+      if (node.kind != Kind::decision || node.acting != 1 || edge.is(kSkip)) return kNone;
+      c.undo().remember(g, step.node);
+      path.steps.pop();
+      node.clear(kOnPath);
+      if (count_visit<P>(g, edge)) read_known<P>(g, e, edge, discount_of(g, node, e, c.config), c.config);
+      ++node.visits;
+      propagation.proofs.reconsider(step.node);
+      propagation.refresh<P>(step.node);
+      if (!node.is(kProven)) return edge.is(kSkip) ? step.node : kNone;
+    }
+    return kNone;
   }
 
   // For a path alone, `select` has just read a decision's shared children, and in a graded graph nothing since then has
@@ -393,6 +423,7 @@ class Playout {
   const bool keeps_range_ = c.config.keeps_range();
   const bool learns_ = c.config.learns();
   const bool proves_ = c.config.proofs != Proofs::off;
+  const bool settles_ = proves_ && !marking_ && c.config.refresh == Refresh::path;  // see `settle`
   const bool stochastic_ = c.graph.rules.model && c.graph.rules.model->stochastic();
   const bool keeps_chances_ = selectors.together.keeps_chances();
 };

@@ -107,42 +107,4 @@ inline Interval edge_interval(const Graph& g, const Config& config, const Node& 
   return {reward + discount * interval.low, reward + discount * interval.high};
 }
 
-// Where two opposed players choose at once: which choices of the `index`-th are not worth another visit, because all their
-// cells are closed now, or because they are worth less than is certain, whatever the other does; never all of them. A choice with
-// a cell that is not known is neither.
-class JointlyPassed {
- public:
-  void find(const Graph& g, const Config& config, NodeId id, const Table& table, std::size_t index, std::vector<char>& passed) {
-    const Node& node = g.nodes[id];
-    const std::size_t size = table.sizes[index], others = table.sizes[1 - index];
-    passed.assign(size, 0);
-    if (node.edge_count < others) return;
-    known_.assign(size, 0);
-    bool whole = false;
-    for (const EdgeId e : EdgeIds(node))
-      if (proof_knows(node, g.edges[e])) whole |= ++known_[table.choice(g.edges[e].move, index)] == others;
-    if (!whole) return;
-    most_.assign(size, -std::numeric_limits<double>::infinity());
-    closed_.assign(size, 0);
-    for (const EdgeId e : EdgeIds(node)) {
-      const std::uint32_t choice = table.choice(g.edges[e].move, index);
-      if (known_[choice] < others || !proof_knows(node, g.edges[e])) continue;
-      const Interval cell = edge_interval(g, config, node, e, 0);
-      most_[choice] = std::max(most_[choice], index == 0 ? cell.high : -cell.low);
-      if (g.nodes[g.edges[e].child].is(kProven)) ++closed_[choice];
-    }
-    const double certain = seen_interval(g, config, id, index).low;
-    std::size_t count = 0;
-    for (std::size_t a = 0; a < size; ++a) {
-      passed[a] = known_[a] == others && (closed_[a] == others || most_[a] < certain);
-      count += static_cast<std::size_t>(passed[a]);
-    }
-    if (count == size) passed.assign(size, 0);
-  }
-
- private:
-  std::vector<double> most_;
-  std::vector<std::uint32_t> known_, closed_;
-};
-
 }  // namespace anabranch

@@ -39,7 +39,7 @@ class Puct {
   template <std::size_t P>
   std::uint32_t choose_jointly(NodeId id, const Node& node, std::uint32_t& place) {
     const Table& table = c.graph.table_of(node);
-    if (plain_pairs_ && table.few && !node.is(kMarked | kRuled | kTight))
+    if (plain_pairs_ && table.few && !node.is(kMarked | kRuled))
       return choose_as_pair<P>(id, node, table, place);
     return scored_.choose_jointly<P>(*this, id, node, place);
   }

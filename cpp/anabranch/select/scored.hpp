@@ -45,8 +45,7 @@ class Scored {
     for (std::size_t i = 0; i < table.sizes.size(); ++i) {
       if (selector_.weights != Weights::d) marginals_.gather_weighed(g, node, table, i, selector_.weights, priors);
       if (counts_marks(node)) marginals_.gather_marks(g, node, table);
-      if (node.is(kSkips) && c.config.proofs == Proofs::opposed) jointly_.find(g, c.config, id, table, i, passed_);
-      else passed_.assign(table.sizes[i], 0);
+      passed_.assign(table.sizes[i], 0);  // visits are the policy: nothing is passed over where players mix
       const Seen seen = marginals_.seen(table.players[i], table.starts[i], table.sizes[i], priors ? priors + table.starts[i] : nullptr);
       move |= best_choice(rule, id, seen) << table.shifts[i];
     }
@@ -135,7 +134,6 @@ class Scored {
   std::vector<double> tried_, scores_;
   std::vector<std::uint32_t> ties_;
   std::vector<char> passed_;  // choices that are not worth another visit
-  JointlyPassed jointly_;
   const bool proves_ = c.config.proofs != Proofs::off;
 };
 

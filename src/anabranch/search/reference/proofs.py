@@ -209,24 +209,14 @@ class Proofs:
     def passed(self, node: Node, index: int) -> list[bool]:
         """Return which choices of the `index`-th acting player are not worth another visit; never all of them.
 
-        Of one who acts alone, those reconsidering found closed or worse. Where two opposed players choose at once,
-        those all of whose cells are known, and closed now or worth less than is certain, whatever the other does.
+        Those reconsidering found closed or worse, of one who acts alone. Where several choose at once, none: visits are
+        the policy there, and one that mixes needs them.
         """
         passed = [False] * len(node.choices[index])
         if len(node.acting) == 1:
             for edge in node.edges.values():
                 passed[edge.move[0]] = edge.skip
-            return passed
-        if self.terms.mode == "free" or not any(edge.skip for edge in node.edges.values()):
-            return passed
-        certain = self.seen_by(node.intervals, index)[0]
-        for choice in range(len(passed)):
-            cells = [edge for edge in node.edges.values() if edge.move[index] == choice and self.knows(node, edge)]
-            if len(cells) == len(node.choices[1 - index]):  # else it may be worth as much as the node at the most
-                most = max(self.seen_by([self.of_edge(edge, 0)], index)[1] for edge in cells)
-                closed = all(edge.child is not None and edge.child.proven for edge in cells)
-                passed[choice] = closed or most < certain
-        return [False] * len(passed) if all(passed) else passed
+        return passed
 
 
 def open_point(point: float, chances: list[float], skipped: list[bool]) -> tuple[float, list[float]]:

@@ -37,6 +37,8 @@ class Walker:
         self.game, self.rules, self.config, self.draws = game, game.rules, config, draws
         self.graph = ReferenceGraph(game, keeps_parents=config.refresh in ("parents", "ancestors"))
         self.proofs = Proofs(game, config.proofs == "on")
+        alone = config.width == 1 and config.depth == 1 and game.cycles != "bootstrap"
+        self.settles = self.proofs.on and alone and config.refresh == "path"  # see `_settle`
         self.alone, self.together = selectors(
             config, self.graph, self.proofs
         )  # where one player acts, where several do
@@ -90,6 +92,12 @@ class Walker:
                 self._repeat(steps, edge, repeated)
             loops = self.game.cycles == "bootstrap" and outermost and child is not self.graph.nodes[0]
             ends = repeats and not (loops and len(steps) < LOOPS)
+            if closed and outermost and self.settles:
+                following = self._settle(steps, above)
+                if following is None:
+                    break
+                node = following
+                continue
             if child is None or ends or closed or refreshed is not None:
                 break
             node = child
@@ -98,6 +106,27 @@ class Walker:
         if outermost and self.config.refresh == "sweep" and self.graph.root_visits % self._sweep_every == 0:
             self._refresh_beside(children_first(self.graph.nodes[0]))
         above.difference_update(step.node for step in steps)
+
+    def _settle(self, steps: list[Step], above: set[Node]) -> Node | None:
+        """Count a visit that came to a proven child; return where the path goes on, None where it ends.
+
+        If a single player chose it, below the root and for the first time since it is proven, the visit counts at this
+        node alone, which passes the edge over from now on; a node proven by that is such a child itself.
+        """
+        while len(steps) > 1:
+            node, (edge,) = steps[-1].node, steps[-1].edges
+            if node.kind is not Kind.DECISION or len(node.acting) != 1 or edge.skip:
+                return None
+            self._remember(node)
+            steps.pop()
+            above.discard(node)
+            self._mark(node, [edge], -1)
+            edge.count()
+            self.proofs.reconsider(node)
+            self.refresh(node)
+            if not node.proven:
+                return node if edge.skip else None
+        return None
 
     @property
     def _sweep_every(self) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -153,6 +154,38 @@ def test_what_is_certain_is_true(chunk):
             raise
     assert counts["roots"] > 0.3 * len(chunk), counts
     assert counts["proven"] > 0.2 * counts["nodes"], counts
+
+
+def certainly_worse(result: ab.Result) -> bool:
+    """Whether another choice is certain to be better than the one that a result plays."""
+    assert isinstance(result.state.turn, tuple)
+    assert result.proof is not None
+    (seat,) = result.state.turn
+    known = result.proof.by_action
+    sure = max((edge.interval[seat, 0] for edge in known.values()), default=-np.inf)
+    return result.action in known and bool(known[result.action].interval[seat, 1] < sure)
+
+
+def test_gumbel_plays_what_is_certain():
+    """The winner of a run is a best choice of a proven root, and never certainly worse than another choice."""
+    counts: Counter[str] = Counter()
+    for seed in range(150):
+        game, config = mixed_case(seed)
+        config = replace(config, selector=ab.Gumbel(considered=4), simultaneous=None, proofs="on")
+        state, solution = game.start(), ab.solve(game, tolerance=1e-11)
+        if not isinstance(state.turn, tuple) or len(state.turn) > 1:
+            continue
+        for budget in (10, 100):
+            result = ab.search(state, simulations=budget, evaluator=ab.Hashing(), config=config)
+            if result.proof is None:
+                continue
+            counts["known"] += 1
+            assert not certainly_worse(result), (seed, budget)
+            if result.proven:
+                counts["proven"] += 1
+                assert loss_of(result, solution) <= CLOSE, (seed, budget)
+    assert counts["known"] > 50
+    assert counts["proven"] > 10
 
 
 # The same laws notice when a rule is broken.
@@ -327,6 +360,7 @@ def test_tic_tac_toe_is_a_draw(merge):
     assert result.proven
     assert result.value.tolist() == [0.0, 0.0]
     assert result.simulations < 20_000
+    assert result.simulations < result.nodes, "a path that comes to what is proven goes on to something new"
 
 
 def test_winners_hurry_and_losers_take_their_time():

@@ -12,7 +12,7 @@ from anabranch.errors import UsageError
 from anabranch.game.game import Game
 from anabranch.game.state import State
 from anabranch.search.engine.failure import reported
-from anabranch.search.results.proof import EdgeProof, Proof, played_policy
+from anabranch.search.results.proof import EdgeProof, Proof, played_choice, played_policy
 from anabranch.search.results.result import Result
 from anabranch.search.results.views import EdgeView, NodeView, paid
 
@@ -197,6 +197,7 @@ class Graph:
         (chances, prior, q, target), visits, value, line, nodes, rolled, chosen = found
         proof = None if config is None or config.proofs == "off" else self._proof()
         played = chances if proof is None else played_policy(chances, visits, q, self._root, proof)
+        winner = tuple(chosen[chosen >= 0].tolist()) or None
         fan = []
         if rolled:
             fan = [(int(e.action), e.probability, e.visits, e.value) for e in self.node(0).edges]  # type: ignore[arg-type]
@@ -217,7 +218,7 @@ class Graph:
             config=config,
             pruned=target,
             full=full,
-            chosen=tuple(chosen[chosen >= 0].tolist()) or None,
+            chosen=winner if proof is None else played_choice(winner, played, q, self._root, proof),
             proof=proof,
             searched=chances,
         )
@@ -228,11 +229,10 @@ class Graph:
         if told is None:
             return None
         proven, distance, interval, first, width, rows = told
+        known = np.array([row[1] for row in rows]).reshape(len(rows), -1, 2)
         edges = [
-            EdgeProof(
-                actions[0] if len(actions) == 1 else tuple(actions), np.array(ends).reshape(-1, 2), done, int(steps)
-            )
-            for actions, ends, done, steps in rows
+            EdgeProof(actions[0] if len(actions) == 1 else tuple(actions), ends, done, int(steps))
+            for (actions, _, done, steps), ends in zip(rows, known, strict=True)
         ]
-        ends, begun = (np.array(each).reshape(-1, 2) for each in (interval, first))
+        ends, begun = np.array([interval, first]).reshape(2, -1, 2)
         return Proof(ends, proven, int(distance), begun, edges, width)

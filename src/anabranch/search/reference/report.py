@@ -15,7 +15,7 @@ from anabranch.search.reference.proofs import Proofs
 from anabranch.search.reference.select.marginals import marginals
 from anabranch.search.reference.select.selector import priors_in_use
 from anabranch.search.reference.walk import Walker
-from anabranch.search.results.proof import EdgeProof, Proof, played_policy
+from anabranch.search.results.proof import EdgeProof, Proof, played_choice, played_policy
 from anabranch.search.results.result import Floats, Result, used
 from anabranch.search.settings.config import SearchConfig
 
@@ -53,10 +53,11 @@ def read_result(searched: Searched, simulations: int, seconds: float) -> Result:
         visits[seat, ids] = seen.visits
         q[seat, ids] = [value if n > 0 else np.nan for value, n in zip(seen.values, seen.visits, strict=True)]
     fan = [_outcome(root, edge, game.players) for edge in root.edges.values()] if root.kind is Kind.CHANCE else []
-    proof = read_proof(root, walker.proofs)
+    proof, winner = read_proof(root, walker.proofs), tuple(chosen) or None
+    played = chances if proof is None else played_policy(chances, visits, q, searched.state, proof)
     return Result(
         state=searched.state,
-        policy=chances if proof is None else played_policy(chances, visits, q, searched.state, proof),
+        policy=played,
         visits=visits,
         q=q,
         prior=prior,
@@ -69,7 +70,7 @@ def read_result(searched: Searched, simulations: int, seconds: float) -> Result:
         graph=graph,
         config=used(searched.config, searched.explores),
         full=searched.explores,
-        chosen=tuple(chosen) or None,
+        chosen=winner if proof is None else played_choice(winner, played, q, searched.state, proof),
         proof=proof,
         searched=chances,
     )

@@ -64,6 +64,34 @@ def played_policy(policy: Floats, visits: npt.NDArray[np.int64], q: Floats, stat
     return played
 
 
+def played_choice(
+    winner: tuple[int, ...] | None, played: Floats, q: Floats, state: State, proof: Proof
+) -> tuple[int, ...] | None:
+    """Return the choice that a run ended with, unless something else is certain to be better; None: `played` decides.
+
+    That is so of a proven root, of a winner that another choice is certain to beat, and of one that is open and seems
+    worth no more than the best proven choice, which nobody visits any more.
+    """
+    turn = state.turn
+    if winner is None or proof.proven or isinstance(turn, int):
+        return None
+    if len(turn) > 1:
+        return winner
+    [seat], [action] = turn, winner
+    known = proof.by_action
+    if not known:
+        return winner
+    sure = max(float(edge.interval[seat, 0]) for edge in known.values())
+    if action in known and known[action].interval[seat, 1] < sure:
+        return None
+    closed = [edge for edge in known.values() if edge.proven]
+    if closed and not (action in known and known[action].proven):
+        best = max(closed, key=lambda edge: (edge.interval[seat, 0], played[seat, edge.action]))
+        if not q[seat, action] > best.interval[seat, 0] and isinstance(best.action, int):
+            return (best.action,)
+    return winner
+
+
 def settled(policy: Floats, visits: npt.NDArray[np.int64], q: Floats, seat: int, proof: Proof) -> Floats:
     """Return a policy over action ids of the one player who acts, with what is certain taken into account."""
     known = [edge for edge in proof.edges if isinstance(edge.action, int)]

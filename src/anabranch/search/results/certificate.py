@@ -15,7 +15,8 @@ def root_exploitability(result: Result) -> float | None:
 
         u(a, b) = ½·(q_1(a, b) − q_2(a, b)),   q of a visited cell, U where nothing was visited
 
-    It is exact for the table, and as right as the table's values are. None where two players of two do not choose at
+    It is exact for the table, and as right as the table's values are. Of a proven root it is 0: what is played secures
+    the exact value, whatever cells that nobody visited seem to be worth. None where two players of two do not choose at
     once, where nothing was evaluated, and where the graph was searched on or left behind since.
     """
     state, graph = result.state, result.graph
@@ -24,6 +25,8 @@ def root_exploitability(result: Result) -> float | None:
     root = graph.node(0)
     if root.visits == 0 or sum(edge.visits for edge in root.edges) != int(result.visits[0].sum()):
         return None
+    if result.proven and state.game.zero_sum:
+        return 0.0
     rows, columns = (list(state.choices(seat)) for seat in (0, 1))
     known = {edge.action: edge.value for edge in root.edges if edge.visits > 0}
     table = []

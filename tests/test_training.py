@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import shlex
 import os
 import signal
 import subprocess
@@ -462,9 +463,11 @@ def test_ctrl_c_while_a_run_is_set_up_or_rated_says_how_to_go_on(where, tmp_path
         raise KeyboardInterrupt
 
     monkeypatch.setattr(where, interrupted)
-    words = [word for pair in (*TINY, "most_steps=5") for word in ("--set", pair)]
-    assert main(["train", "tic_tac_toe", "--run", str(tmp_path / "run"), *words]) == INTERRUPTED
-    assert "To go on:\nanabranch " in capsys.readouterr().err
+    pairs = [word for pair in (*TINY, "most_steps=5") for word in ("--set", pair)]
+    words = ["train", "tic_tac_toe", "--run", str(tmp_path / "run"), *pairs]
+    monkeypatch.setattr("sys.argv", ["anabranch", *words])
+    assert main(words) == INTERRUPTED
+    assert f"To go on:\n{shlex.join(['anabranch', *words])}\n" in capsys.readouterr().err
     monkeypatch.undo()
     if where.endswith("rate"):
         assert not [wrong for _, wrong in examine(tmp_path / "run") if wrong]

@@ -20,6 +20,7 @@
 #include "anabranch/expand.hpp"
 #include "anabranch/kept.hpp"
 #include "anabranch/propagate.hpp"
+#include "anabranch/proven_child.hpp"
 #include "anabranch/select/selector.hpp"
 #include "anabranch/settle.hpp"
 
@@ -165,40 +166,16 @@ class Playout {
       path.steps.back().place = place;
       const NodeId child = g.edge<P>(g.node<P>(at).edges + place).child;
       const bool on = child == kNone || goes_on<P>(at, place, child);
-      if (marking_) [[unlikely]] mark(path.steps.back(), 0, 1);
+      if (marking_) [[unlikely]] mark(c.graph, path, path.steps.back(), 0, 1);
       if (child == kNone) return;  // frozen, or about to be
       if (!on) {
         if (!settles_ || !c.graph.node<P>(child).is(kProven)) [[likely]] return;
-        at = settle<P>();
+        at = go_on_from_proven<P>(c, path, propagation);
         if (at == kNone) return;
         continue;
       }
       at = child;
     }
-  }
-
-  // The path in hand came to a proven child. If a single player chose it, below the root and for the first time since it is proven,
-  // the visit counts at this node alone, which passes the edge over from now on; a node proven by that is such a child itself.
-  // Where the walk goes on; kNone: it ends with the steps that are left.
-  template <std::size_t P>
-  __attribute__((noinline)) NodeId settle() {
-    Graph& g = c.graph;
-    while (path.visits.size() == 1 && path.steps.size() > 1) {
-      const PathStep step = path.steps.back();
-      Node& node = g.node<P>(step.node);
-      const EdgeId e = node.edges + step.place;
-      Edge& edge = g.edge<P>(e);
-      if (node.kind != Kind::decision || node.acting != 1 || edge.is(kSkip)) return kNone;
-      c.undo().remember(g, step.node);
-      path.steps.pop();
-      node.clear(kOnPath);
-      if (count_visit<P>(g, edge)) read_known<P>(g, e, edge, discount_of(g, node, e, c.config), c.config);
-      ++node.visits;
-      propagation.proofs.reconsider(step.node);
-      propagation.refresh<P>(step.node);
-      if (!node.is(kProven)) return edge.is(kSkip) ? step.node : kNone;
-    }
-    return kNone;
   }
 
   // For a path alone, `select` has just read a decision's shared children, and in a graded graph nothing since then has
@@ -220,7 +197,7 @@ class Playout {
     for (std::size_t i = path.steps.size(); i > visit.path; --i) {
       const PathStep step = path.steps[i - 1];
       if constexpr (Watched)
-        if (marking_) mark(step, visit.drawn, -1);
+        if (marking_) mark(g, path, step, visit.drawn, -1);
       Node& node = g.node<P>(step.node);
       if (step.place != kNone) [[likely]] {
         const EdgeId e = node.edges + step.place;
@@ -394,21 +371,8 @@ class Playout {
       if (g.nodes[child].kind == Kind::decision) asker.request(child);
       else if (child >= before) path.fresh.push(child);
     }
-    if (marking_) mark(path.steps.back(), path.visits.back().drawn, 1);
+    if (marking_) mark(g, path, path.steps.back(), path.visits.back().drawn, 1);
     if (!marking_ || path.fresh.size() > path.visits.back().fresh) path.phase = Phase::open;
-  }
-
-  // Count a visit in flight at a node and at the edges it will count, or (change −1) no longer.
-  void mark(const PathStep& step, std::size_t drawn, int change) {
-    Graph& g = c.graph;
-    const auto one = static_cast<std::uint32_t>(change);
-    const EdgeId first = g.nodes[step.node].edges;
-    g.passing[step.node] += one;
-    if (g.passing[step.node]) g.nodes[step.node].set(kMarked);
-    else g.nodes[step.node].clear(kMarked);
-    if (step.place != kNone) g.marks[first + step.place] += one;
-    else
-      for (std::size_t d = drawn; d < path.drawn.size(); ++d) g.marks[first + path.drawn[d]] += one;
   }
 
   // A visit inside another is backed up before its wave's turn, and may have to be taken back.
@@ -423,7 +387,7 @@ class Playout {
   const bool keeps_range_ = c.config.keeps_range();
   const bool learns_ = c.config.learns();
   const bool proves_ = c.config.proofs != Proofs::off;
-  const bool settles_ = proves_ && !marking_ && c.config.refresh == Refresh::path;  // see `settle`
+  const bool settles_ = proves_ && !marking_ && c.config.refresh == Refresh::path;  // see proven_child.hpp
   const bool stochastic_ = c.graph.rules.model && c.graph.rules.model->stochastic();
   const bool keeps_chances_ = selectors.together.keeps_chances();
 };

@@ -43,7 +43,7 @@ inline void set_gumbel_plan(Search& search, const SelectorConfig& selector, std:
   const Graph& g = search.graph();
   const Node root = g.nodes[0];
   const std::uint64_t now = search.root_visits(), simulations = goal > now ? goal - now : 0;
-  const std::span<const float> priors = search.root_prior_rows();
+  const std::span<const float> priors = search.root_priors();
   RootRule& rule = search.unused_root_rule();
   rule.gumbel.assign(search.root_rule().gumbel.begin(), search.root_rule().gumbel.end());
   const Table* const table = root.acting > 1 ? &g.table_of(root) : nullptr;

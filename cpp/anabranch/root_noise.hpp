@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -72,12 +73,13 @@ inline void set_root_rule(Search& search, const NoiseConfig& noise, double force
     set_gumbel_plan(search, in_charge, goal);
     return;
   }
-  RootRule rule;
+  RootRule& rule = search.unused_root_rule();
   rule.forced = forced;
   if (!search.root_rule().priors.empty()) {
     rule.priors = search.root_rule().priors;
   } else if (noise.wanted) {
-    rule.priors = search.root_priors();
+    const std::span<const float> priors = search.root_priors();
+    rule.priors.assign(priors.begin(), priors.end());
     for (std::size_t i = 0; i < root.acting; ++i) {
       const Table* table = root.acting > 1 ? &g.table_of(root) : nullptr;
       const std::size_t player = table ? table->players[i] : root.mover, start = table ? table->starts[i] : 0;
@@ -85,7 +87,7 @@ inline void set_root_rule(Search& search, const NoiseConfig& noise, double force
       add_noise(noise, Random{search.draws().key(Purpose::noise, player, g.key[0], 0)}, &rule.priors[start], size);
     }
   }
-  search.set_root_rule(std::move(rule));
+  search.use_root_rule();
 }
 
 }  // namespace anabranch

@@ -237,51 +237,30 @@ class Search {
 
   const RootRule& root_rule() const { return context.root; }
 
-  // The root's own priors, of all acting players one after the other; written out where all are equally likely.
-  std::vector<float> root_priors() {
-    write_root_priors();
-    const Node& root = graph().nodes[0];
-    return {&graph().priors[root.rows], &graph().priors[root.rows] + graph().choices_of(root)};
-  }
-
-  // The same where they are stored.
-  std::span<const float> root_prior_rows() {
-    write_root_priors();
-    const Node& root = graph().nodes[0];
+  // The root's own priors, of all acting players one after the other, as they are stored; written out where all are equally likely.
+  std::span<const float> root_priors() {
+    Node& root = graph().nodes[0];
+    if (root.acting == 1) playout.expander.count_choices(0, root);
+    playout.settler.write_priors(0);
     return {&graph().priors[root.rows], graph().choices_of(root)};
   }
 
-  // A rule to be filled in the memory of one that held before, for `use_root_rule`; nothing of it is left.
+  // A rule to be filled, in the memory of one that held before: nothing of that is left. Then `use_root_rule` lets it hold at the
+  // root until it moves on or another one is set; edges need no longer be in the order of choices then.
   RootRule& unused_root_rule() {
     context.unused_root.clear();
     return context.unused_root;
   }
   void use_root_rule() {
-    std::swap(context.root, context.unused_root);
-    root_rule_changed();
-  }
-
-  // Let a rule hold at the root until it moves on or another one is set. Edges need no longer be in the order of choices then.
-  void set_root_rule(RootRule rule) {
-    if (graph().nodes[0].kind != Kind::decision) return;
-    if (rule.holds()) write_root_priors();
-    context.root = std::move(rule);
-    root_rule_changed();
-  }
-
- private:
-  void root_rule_changed() {
     Node& root = graph().nodes[0];
+    if (root.kind != Kind::decision) return;
+    if (context.unused_root.holds()) root_priors();
+    std::swap(context.root, context.unused_root);
     if (context.root.holds()) root.set(kRuled);
     else root.clear(kRuled);
   }
 
-  void write_root_priors() {
-    Node& root = graph().nodes[0];
-    if (root.acting == 1) playout.expander.count_choices(0, root);
-    playout.settler.write_priors(0);
-  }
-
+ private:
   // Waves
 
   // One path at a time with nothing in flight: the same walk, and the fast one.

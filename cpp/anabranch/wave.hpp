@@ -88,6 +88,19 @@ struct Path {
   }
 };
 
+// Count a visit in flight at a node and at the edges it will count, or (change −1) no longer. `drawn`: where those begin that an
+// opened node drew.
+inline void mark(Graph& g, const Path& path, const PathStep& step, std::size_t drawn, int change) {
+  const auto one = static_cast<std::uint32_t>(change);
+  const EdgeId first = g.nodes[step.node].edges;
+  g.passing[step.node] += one;
+  if (g.passing[step.node]) g.nodes[step.node].set(kMarked);
+  else g.nodes[step.node].clear(kMarked);
+  if (step.place != kNone) g.marks[first + step.place] += one;
+  else
+    for (std::size_t d = drawn; d < path.drawn.size(); ++d) g.marks[first + path.drawn[d]] += one;
+}
+
 struct Wave {
   Undo undo;
   std::vector<Request> requests;  // not answered yet

@@ -45,9 +45,11 @@ void advance(BoundSearch& s, const std::vector<std::int32_t>& actions, const nb:
 
 // Give a root the Gumbel noise of its acting players' choices, one after the other, in place of what it would draw.
 void set_gumbel(BoundSearch& s, const std::vector<double>& noise) {
-  RootRule rule = idle(s).root_rule();
+  Search& search = idle(s);
+  RootRule& rule = search.unused_root_rule();
+  rule = search.root_rule();
   rule.gumbel = noise;
-  idle(s).set_root_rule(std::move(rule));
+  search.use_root_rule();
 }
 
 }  // namespace

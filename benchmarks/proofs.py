@@ -5,13 +5,14 @@
 
 *cost*: instructions per simulation from the first state, counted by callgrind (valgrind is needed): of a process that
 searches a few times more, less one that does not. *four*: connect four after 16 to 28 plies, about half of them by
-short searches and the rest at random, with moves that differ in worth, solved by `connect_four_solver`: how many
+short searches and the rest at random, with moves that differ in worth, solved by `ab.oracle`: how many
 roots are proven and how many moves optimal, with rollouts. In *the time of off* the search with proofs gets as many
 playouts as take what the other took in the same position, by what its own took just before. *small*: playouts until
 tic-tac-toe and Dots and Boxes 2×2 (examples/04) are solved, and first moves before that. *dice*: seeded states of
 solitaire Yatzy with one and two categories left, all dice enumerated, against exact values. *widths*: what is certain
-of a root where players choose at once. *matches*: with proofs against without, at equal processor time per move by
-the paces of open_spiel_matches.py; a search that ends early does not lend its time to others.
+of a root where players choose at once. *matches*: with proofs against without, at equal processor time per move: each
+search goes on in slices, as many simulations as its pace in this very position lets fit, until the time is used; one
+that ends early does not lend its time to others.
 """
 
 from __future__ import annotations
@@ -32,8 +33,7 @@ from typing import Any, NamedTuple
 import measure  # noqa: F401  (first: it limits threads)
 import numpy as np
 import pages
-from anabranch.games.connect_four_solver import Solver
-from open_spiel_matches import Pace, Timed
+from open_spiel_matches import Timed
 
 import anabranch as ab
 
@@ -95,7 +95,7 @@ def percent(share: float) -> str:
 
 def positions(count: int) -> list[Solved]:
     """Return positions of connect four with what the solver says of them."""
-    game, draws, solver = ab.games.load("connect_four"), np.random.default_rng(15), Solver()
+    game, draws, known = ab.games.load("connect_four"), np.random.default_rng(15), ab.oracle("connect_four")
     found: list[Solved] = []
     while len(found) < count:
         state = game.start()
@@ -107,9 +107,10 @@ def positions(count: int) -> list[Solved]:
             state, _ = state.step(int(action))  # type: ignore[arg-type]
         if state.over or len(state.legal()) < 2:
             continue
-        best = set(solver.best(state))
+        worth = known.action_values(state)
+        best = {action for action, value in worth.items() if value == max(worth.values())}
         if len(best) < len(state.legal()):
-            found.append((state, best, int(solver.value(state))))
+            found.append((state, best, int(max(worth.values()))))
     return found
 
 
@@ -219,20 +220,31 @@ def widths(most: int) -> Table:
 
 
 class Paced(ab.SearchAgent):
-    """A search at a pace, learnt from searches that were not solved early."""
+    """A search that takes so much processor time per move, or less if it is solved before.
 
-    def __init__(self, pace: Pace, config: ab.SearchConfig) -> None:
-        super().__init__(simulations=Pace.FIRST, config=config, threads=1)
-        self.pace = pace
+    What a simulation costs is found in the position itself: without proofs, playouts that end where games end are next
+    to free, so that positions of the same ply differ.
+    """
+
+    FIRST = 50  # simulations of the first slice; no slice is smaller
+
+    def __init__(self, seconds: float, config: ab.SearchConfig) -> None:
+        super().__init__(simulations=self.FIRST, config=config, threads=1)
+        self.seconds = seconds
 
     def choose(self, turns: Sequence[ab.Turn]) -> list[int]:
         [turn] = turns
-        self.budget["simulations"] = simulations = self.pace.simulations(len(turn.moves))
         began = time.process_time()
-        [result] = self.results(turns)
-        if result.simulations == simulations:
-            self.pace.learn(len(turn.moves), time.process_time() - began, simulations)
-        return [self.pick(turn, result)]
+        searcher = self._searcher_of(turn.state.game)
+        root = searcher.root(turn.state, stream=turn.seed)
+        slice_, made = self.FIRST, 0
+        while True:
+            [result] = searcher.run(root, simulations=slice_)
+            spent, made = time.process_time() - began, made + result.simulations
+            slice_ = int((self.seconds - spent) * made / spent)
+            if result.simulations == 0 or result.proven or slice_ < self.FIRST:
+                return [self.pick(turn, result)]
+            slice_ = min(slice_, made)  # at most twice as many in all: the first cost more
 
 
 MATCHES: dict[str, tuple[str, dict[str, Any], int]] = {
@@ -248,9 +260,8 @@ def matches(games: int, seconds: float) -> Table:
     rows = []
     for title, (name, options, openings) in MATCHES.items():
         game = ab.games.load(name, **options)
-        sides = [Paced(Pace(seconds), config) for config in (ON, OFF)]
-        ab.match(game, *map(Timed, sides), games=10, openings=openings, seed=1000)  # finds the paces
-        timed = [Timed(side) for side in sides]
+        timed = [Timed(Paced(seconds, config)) for config in (ON, OFF)]
+        ab.match(game, *timed, games=2, openings=openings, seed=1000)  # compiles
         one = ab.match(game, *timed, games=games, openings=openings, seed=1).standings[0]
         spent = [1000 * float(np.mean(side.seconds)) for side in timed]
         score = f"{percent(one.score)} ({100 * one.low:.1f} to {100 * one.high:.1f})"

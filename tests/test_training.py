@@ -421,6 +421,7 @@ def test_a_full_disk_pauses_a_run_and_it_goes_on_when_there_is_room(tmp_path, mo
 def test_ctrl_c_ends_a_run_that_waits_for_room(tmp_path, monkeypatch):
     config, game = tiny("most_steps=11", "rating.positions=0"), ab.games.load("tic_tac_toe")
     said: list[str] = []
+    monkeypatch.setattr("anabranch.game.native.cache._warned", True)  # games compiled only now find no room either
     with RunFolder.create(tmp_path / "run", SAID, config, said.append) as run, Stopping() as stop:
         training = Training(run, game, config)
         with Disk(5, "ENOSPC for ever").used():

@@ -13,7 +13,7 @@ import anabranch as ab
 from anabranch.evaluate.seats import to_mover, to_seats
 from anabranch.learn import checkpoint
 from anabranch.learn.imagination import WORDS, errors_on
-from anabranch.learn.learner import Learner, new_net
+from anabranch.learn.learner import Learner, imagined_steps, new_net
 from anabranch.learn.losses import apart, consistency, halved, loss_of, muzero
 from anabranch.learn.presets import preset
 from anabranch.learn.records import Decision, GameRecord
@@ -191,6 +191,19 @@ def test_the_end_of_a_game_is_imagined_after_every_number_of_steps():
     assert ends[:, -1].all()
     first = np.bincount(ends.argmax(axis=1), minlength=5) / len(ends)
     np.testing.assert_allclose(first, 0.2, atol=0.04)
+
+
+def test_the_learner_begins_with_one_imagined_step():
+    """One step is imagined at first, then K; a sample of one step is what a sample of K begins with."""
+    first = Unroll(steps=5, alone=200)
+    assert [imagined_steps(step, first) for step in (0, 199, 200, 9_000)] == [1, 1, 5, 5]
+    assert imagined_steps(0, Unroll(steps=5)) == 5
+    replay = Replay(XO, ReplaySettings(endings=1.0), Targets(mix=1.0), 5)
+    replay.add(won())
+    sample = replay.sample(64, 1, 2, imagined_steps(0, first))
+    assert sample["actions"].shape == (64, 1)
+    assert sample["values"].shape == (64, 2, 2)
+    assert sample["ends"].all()  # every sample is near the end, and one step shows it
 
 
 # Losses

@@ -15,6 +15,7 @@ from torch import Tensor
 from anabranch.learn.losses import LossOf, alphazero
 from anabranch.learn.settings import Learner as Settings
 from anabranch.learn.settings import Net as NetSettings
+from anabranch.learn.settings import Unroll
 from anabranch.nets.net import Net
 from anabranch.nets.registry import architecture, build
 from anabranch.nets.shape import Shape
@@ -35,6 +36,11 @@ def learning_rate(step: int, settings: Settings) -> float:
         return settings.rate * (step + 1) / settings.warm_up
     done = min(1.0, (step - settings.warm_up) / max(1, settings.steps - settings.warm_up))
     return settings.last_rate + (settings.rate - settings.last_rate) * 0.5 * (1.0 + math.cos(math.pi * done))
+
+
+def imagined_steps(step: int, settings: Unroll) -> int:
+    """Return how many steps are imagined at a step of the learner: one at first, then K."""
+    return 1 if step < settings.alone else settings.steps
 
 
 @dataclass(frozen=True)

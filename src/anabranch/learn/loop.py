@@ -21,7 +21,7 @@ from anabranch.learn.export import exported, mixed
 from anabranch.learn.frozen_set import Sets, frozen_positions
 from anabranch.learn.gate import admits
 from anabranch.learn.imagination import model_errors
-from anabranch.learn.learner import Learner, Losses, new_net
+from anabranch.learn.learner import Learner, Losses, imagined_steps, new_net
 from anabranch.learn.losses import loss_of
 from anabranch.learn.patience import with_room
 from anabranch.learn.records import GameRecord
@@ -261,7 +261,10 @@ class Training:
             if self.credit < self.config.learner.batch or self.done:
                 return
             sample = self.replay.sample(
-                self.config.learner.batch, self.config.seed, self.learner.step + (self.learner.restores << 40)
+                self.config.learner.batch,
+                self.config.seed,
+                self.learner.step + (self.learner.restores << 40),
+                imagined_steps(self.learner.step, self.config.unroll),
             )
             losses = self.learner.learn(sample)
             if losses is None:

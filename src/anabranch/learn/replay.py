@@ -90,34 +90,40 @@ class Replay:
             self._columns[name] = fresh
         self._first, self._end = 0, len(self)
 
-    def sample(self, count: int, seed: int, step: int) -> dict[str, npt.NDArray[Any]]:
-        """Return rows drawn at random under random symmetries, values from each row's own seat on."""
+    def sample(self, count: int, seed: int, step: int, unroll: int | None = None) -> dict[str, npt.NDArray[Any]]:
+        """Return rows drawn at random under random symmetries, values from each row's own seat on.
+
+        `unroll` says how many rows that follow are part of a sample, where that is not all that can be.
+        """
         random = np.random.default_rng(key_of((seed, step, 0x7265706C)))
         places = self._first + random.integers(0, len(self), count)
         if self.unroll:
-            return self._imagined(self._nearer(places, random), random)
+            steps = self.unroll if unroll is None else unroll
+            return self._imagined(self._nearer(places, random, steps), random, steps)
         rows = {name: self._columns[name][places] for name in self.names}
         rows["observations"] = rows["observations"].astype(np.float32)
         rows = self._symmetries.applied(rows, random)
         rows["values"] = to_mover(rows["values"], rows.pop("seats"))
         return rows
 
-    def _nearer(self, places: npt.NDArray[np.int64], random: np.random.Generator) -> npt.NDArray[np.int64]:
+    def _nearer(self, places: npt.NDArray[np.int64], random: np.random.Generator, steps: int) -> npt.NDArray[np.int64]:
         """Return places of which a share is near the end of a game, where all that is rare happens.
 
         The end is as often the last imagined step as the first: what no sample shows after five steps is not learnt.
         """
-        last = self._columns["left"][self._first : self._end] <= self.unroll
+        last = self._columns["left"][self._first : self._end] <= steps
         near = self._first + np.flatnonzero(last & self._columns["finished"][self._first : self._end])
         replaced = random.random(len(places)) < self.settings.endings
         if not len(near) or not replaced.any():
             return places
         return np.where(replaced, near[random.integers(0, len(near), len(places))], places)
 
-    def _imagined(self, places: npt.NDArray[np.int64], random: np.random.Generator) -> dict[str, npt.NDArray[Any]]:
+    def _imagined(
+        self, places: npt.NDArray[np.int64], random: np.random.Generator, steps: int
+    ) -> dict[str, npt.NDArray[Any]]:
         """Return rows `[N, K + 1, …]` and the steps between them, `[N, K, …]`, each from the seat of who decides."""
-        fill = random.integers(0, self.game.actions, (len(places), self.unroll))
-        rows = unrolled(self._columns, places, self.unroll, fill)
+        fill = random.integers(0, self.game.actions, (len(places), steps))
+        rows = unrolled(self._columns, places, steps, fill)
         at = rows.pop("at")
         rows["observations"] = self._columns["observations"][at if self.ahead else at[:, :1]].astype(np.float32)
         rows = self._symmetries.applied(rows, random)

@@ -166,6 +166,11 @@ class Unroll(Part):
     """What muzero learns of steps it imagines; losses of K steps count 1/K each, beside those of what it sees."""
 
     steps: Annotated[int, "K", Within(1, 100)] = 5
+    alone: Annotated[
+        int,
+        "steps of the learner, the first ones, that imagine one step in place of K: it is learnt faster alone",
+        Within(0),
+    ] = 0
     reward: Annotated[float, "weight of the rewards' loss", Within(0)] = 1.0
     end: Annotated[float, "weight of the loss of whether a step ends the game", Within(0)] = 1.0
     legal: Annotated[float, "weight of the loss of which actions are legal", Within(0)] = 1.0

@@ -168,7 +168,7 @@ class Unroll(Part):
     steps: Annotated[int, "K", Within(1, 100)] = 5
     alone: Annotated[
         int,
-        "steps of the learner, the first ones, that imagine one step in place of K: it is learnt faster alone",
+        "steps of the learner, the first ones, that imagine one step in place of K",
         Within(0),
     ] = 0
     reward: Annotated[float, "weight of the rewards' loss", Within(0)] = 1.0

@@ -9,7 +9,7 @@ from anabranch.nets.net import MOST_BINS
 from anabranch.nets.shape import Shape
 from anabranch.nets.world import Outcome, OutcomeHeads, Prediction, WorldModel, layers, unit
 
-ACTION = 0.25  # spread of new embeddings: about what a latent brings, which larger ones would drown in the norm
+ACTION = 0.25  # spread of new embeddings: about what a latent brings into a step
 
 
 class WorldMlp(WorldModel):

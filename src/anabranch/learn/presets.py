@@ -48,8 +48,9 @@ def preset(game: Game, method: Method = "alphazero") -> TrainConfig:
                 self_play=dataclasses.replace(made.self_play, random_games=100),
             )
         return made
-    made = PRESETS.get(game.name, from_shape)(shape)
-    return made if takes_turns(game) else _at_once(made)
+    if game.name in PRESETS:
+        return PRESETS[game.name](shape)
+    return from_shape(shape) if takes_turns(game) else _at_once(from_shape(shape))
 
 
 def from_shape(shape: Shape) -> TrainConfig:
@@ -134,8 +135,9 @@ def _othello(shape: Shape) -> TrainConfig:
 
 
 def _pyrat(shape: Shape) -> TrainConfig:
+    """PUCT for each player: networks play better with it than with regret matching, so it is what they learn from."""
     return TrainConfig(
-        search=_search(full=128, fast=24, simultaneous=RegretMatching()),
+        search=_search(full=128, fast=24),
         net=Net(architecture="mlp", width=256, layers=2),
         self_play=SelfPlay(abreast=128, temperature=1.0, late_temperature=1.0),
         teacher=Teacher(positions=20_000),

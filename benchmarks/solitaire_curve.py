@@ -84,7 +84,7 @@ def measured(game: Any, known: ab.Oracle, player: Player, games: int, seed: int 
         f"{points.mean():.1f} ± {1.96 * points.std(ddof=1) / games**0.5:.1f}",
         f"{right / decisions:.3f}",
         f"{earned:.2f}",
-        f"{np.sqrt(np.mean(np.square(errors))):.1f}",
+        "–" if np.isnan(errors).any() else f"{np.sqrt(np.mean(np.square(errors))):.1f}",
     ]
 
 

@@ -135,7 +135,7 @@ def _othello(shape: Shape) -> TrainConfig:
 
 
 def _pyrat(shape: Shape) -> TrainConfig:
-    """PUCT for each player: networks play better with it than with regret matching, so it is what they learn from."""
+    """PUCT for each player: a network plays no worse with it than with regret matching; learning was not compared."""
     return TrainConfig(
         search=_search(full=128, fast=24),
         net=Net(architecture="mlp", width=256, layers=2),

@@ -78,6 +78,7 @@ class _Reader:
         self.digest = hashlib.sha256()
         self._known = known
         self._open: dict[int, int] = {}  # things that are being read, by identity: how deep they are
+        self._sources: dict[Path, list[tuple[str, str]]] = {}  # files that code stands in, each read once
         self._done: dict[int, tuple[Any, bytes]] = {}  # with the thing itself, so that its identity stays its own
 
     def _note(self, *parts: str | bytes) -> None:
@@ -200,9 +201,15 @@ class _Reader:
             self._library(thing)
             return True
         self._note("file", file.name)
-        for name, data in sources(file):
-            self._note(name, data)
+        self._files(file)
         return False
+
+    def _files(self, file: Path) -> None:
+        """Note a file and those that it imports."""
+        if file not in self._sources:
+            self._sources[file] = sources(file)
+        for name, data in self._sources[file]:
+            self._note(name, data)
 
     def _library(self, thing: Any) -> None:
         module = str(getattr(thing, "__module__", None) or "builtins")
@@ -217,8 +224,7 @@ class _Reader:
             return
         path = Path(file).resolve()
         if not installed(path) and not below(path, (PACKAGE,)):
-            for name, data in sources(Path(file)):
-                self._note(name, data)
+            self._files(Path(file))
 
     def _code(self, code: CodeType) -> None:
         """What was compiled, which is what runs: the file may have been edited meanwhile."""

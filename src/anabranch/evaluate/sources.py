@@ -36,6 +36,7 @@ def sources(file: Path) -> list[tuple[str, str]]:
     """Return a file and those of the user's own that it imports, each by its name with a hash of what it holds."""
     found: dict[Path, tuple[str, str]] = {}
     folders: dict[Path, frozenset[str]] = {}  # what is in them, read once
+    searched = [Path(folder) for folder in sys.path if folder]
     waiting = [(file.resolve(), file.name)]
     while waiting:
         path, name = waiting.pop()
@@ -48,15 +49,17 @@ def sources(file: Path) -> list[tuple[str, str]]:
         except (AnabranchError, OSError) as error:
             raise DoubtError(f"its code cannot be read: {error}") from None
         found[path] = (name, hashlib.sha256(data).hexdigest())
-        waiting += _imports(path, data, folders)
+        waiting += _imports(path, data, searched, folders)
     return sorted(found.values())
 
 
-def _imports(path: Path, data: bytes, folders: dict[Path, frozenset[str]]) -> Iterator[tuple[Path, str]]:
+def _imports(
+    path: Path, data: bytes, searched: list[Path], folders: dict[Path, frozenset[str]]
+) -> Iterator[tuple[Path, str]]:
     """Yield the files of the user's own that a file imports."""
     for level, name in _imported(data):
         beside = path.parents[level - 1] if 0 < level <= len(path.parents) else path.parent
-        bases = [beside] if level else [beside, *map(Path, filter(None, sys.path))]
+        bases = [beside] if level else [beside, *searched]
         yield from _own_file(bases, name, folders)
 
 

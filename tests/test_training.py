@@ -643,6 +643,19 @@ def test_ratings_are_played_once_and_kept(tmp_path, capsys):
         assert len(run.ledger.rows["ratings"]) == 2 * len(before)  # others' figures are not mixed in
 
 
+def test_more_rated_games_are_played_on_top_of_those_there_are(tmp_path):
+    train(tmp_path / "run", SAID, tiny("most_steps=12", "rating.models=1"))
+    with RunFolder.open(tmp_path / "run") as run:
+        before = run.ledger.rows["ratings"]
+    games = len(before[0]["games"])
+    for _ in range(2):  # the second time nothing is missing
+        assert main(["rate", str(tmp_path / "run"), "--models", "1", "--games", str(2 * games)]) == GOOD
+        with RunFolder.open(tmp_path / "run") as run:
+            after = run.ledger.rows["ratings"]
+        assert after[: len(before)] == before
+        assert [len(row["games"]) for row in after] == [games] * 2 * len(before)
+
+
 def test_what_is_refused_leaves_nothing_behind(tmp_path):
     with pytest.raises(UsageError, match="minutes must be at least 0"):
         train(tmp_path / "run", SAID, minutes=-1.0)

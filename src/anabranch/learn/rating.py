@@ -6,8 +6,9 @@ settings are stored with them, and figures of different ones are never mixed.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from statistics import fmean
 from typing import Any
 
@@ -97,18 +98,30 @@ def rate(
         return None
     by = played_by(settings)
     anchors = settings.anchors.split()
-    known = {tuple(row["agents"]) for row in run.ledger.rows["ratings"] if row["settings"] == by}
+    known: dict[tuple[str, ...], list[int]] = defaultdict(list)  # games of every match that was played
+    for row in run.ledger.rows["ratings"]:
+        if row["settings"] == by:
+            known[tuple(row["agents"])].append(len(row["games"]))
     wanted = [(model, anchor) for model in models for anchor in anchors]
     wanted += list(zip(models[1:], models, strict=False))  # type: ignore[arg-type]
     for model, other in wanted:
         names = (model_name(model), other if isinstance(other, str) else model_name(other))
-        if names not in known:
-            run.add("ratings", _played(run, game, settings, model, other, names, say))
+        missing = settings.games - sum(known[names])
+        if missing > 0:  # other openings and dice than in the matches before
+            more = replace(settings, games=missing)
+            run.add("ratings", _played(run, game, more, model, other, names, len(known[names]), say))
     return table(run, by, anchors[0])
 
 
 def _played(
-    run: RunFolder, game: Game, settings: Settings, model: int, other: int | str, names: tuple[str, str], say: Say
+    run: RunFolder,
+    game: Game,
+    settings: Settings,
+    model: int,
+    other: int | str,
+    names: tuple[str, str],
+    seed: int,
+    say: Say,
 ) -> dict[str, Any]:
     """Play one match and return its row."""
     first = rated_agent(run, game, model, settings.simulations)
@@ -117,7 +130,7 @@ def _played(
     def tell(so_far: Progress) -> None:
         say(f"rating {names[0]} against {names[1]}: {so_far.done} of {so_far.games} games")
 
-    found = match(game, first, second, games=settings.games, progress=tell)
+    found = match(game, first, second, games=settings.games, seed=seed, progress=tell)
     games = [{"pair": g.pair, "seats": list(g.seats), "returns": list(g.returns)} for g in found.records]
     return {"agents": list(names), "settings": played_by(settings), "games": games}
 
@@ -145,15 +158,16 @@ def table(run: RunFolder, by: dict[str, Any], anchor: str) -> Table | None:
 def _scores(rows: Sequence[dict[str, Any]]) -> Iterator[Score]:
     """Yield how the newest model did against every fixed agent."""
     last = max((_number(row["agents"][0]) for row in rows), default=0)
-    for row in rows:
-        if _number(row["agents"][0]) != last or row["agents"][1].startswith(MODEL):
-            continue
-        pairs: dict[int, list[float]] = {}
-        for game in row["games"]:
-            pairs.setdefault(game["pair"], []).append(score_of(0, game["seats"], game["returns"]))
-        means = [fmean(scores) for scores in pairs.values()]
+    pairs: dict[tuple[str, str], dict[tuple[int, int], list[float]]] = {}  # scores, of all matches of two agents
+    for number, row in enumerate(rows):
         model, opponent = row["agents"]
-        yield Score(model, opponent, len(row["games"]), fmean(means), *interval(means))
+        if _number(model) == last and not opponent.startswith(MODEL):
+            for game in row["games"]:
+                of_pair = pairs.setdefault((model, opponent), {}).setdefault((number, game["pair"]), [])
+                of_pair.append(score_of(0, game["seats"], game["returns"]))
+    for (model, opponent), scores in pairs.items():
+        means = [fmean(each) for each in scores.values()]
+        yield Score(model, opponent, sum(map(len, scores.values())), fmean(means), *interval(means))
 
 
 def _number(agent: str) -> int:

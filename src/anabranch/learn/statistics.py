@@ -10,6 +10,7 @@ import numpy as np
 
 from anabranch.learn.rating import played_by, table
 from anabranch.learn.run_folder import RunFolder
+from anabranch.learn.status import shown_fill
 
 MOST_SHARDS = 8  # the newest ones, of which games are read
 
@@ -50,7 +51,7 @@ class Statistics:
                     row["step"],
                     *(f"{losses[name]:.3f}" if losses else "" for name in ("policy", "value")),
                     *(f"{score[name]:.1%}" if score else "" for name in ("policy", "search")),
-                    f"{row['fill']:.0%}" if "fill" in row else "",
+                    shown_fill(row["fill"]) if "fill" in row else "",
                     *(f"{row['idle'][name]:.0%}" if "idle" in row else "" for name in ("learner", "self_play")),
                 )
             )

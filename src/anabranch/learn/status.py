@@ -19,7 +19,7 @@ class Status:
     step: int
     games_per_second: float  # of this process
     rows_per_second: float
-    fill: float
+    fill: float  # states of a batch for every game under way
     idle: dict[str, float]  # shares of the time: of the learner, and of self-play
     seconds_left: float
     losses: Losses | None
@@ -31,7 +31,7 @@ class Status:
             f"{self.seconds / 60:.1f} of {self.minutes:g} min, {shown_time(self.seconds_left)} left",
             f"{self.games} games ({self.games_per_second:.1f}/s)",
             f"{self.positions} positions",
-            f"{self.rows_per_second:.0f} evaluations/s, batches {self.fill:.0%} full",
+            f"{self.rows_per_second:.0f} evaluations/s, batches {shown_fill(self.fill)} full",
             f"step {self.step}, idle: learner {self.idle['learner']:.0%}, self-play {self.idle['self_play']:.0%}",
         ]
         if self.losses is not None:
@@ -41,6 +41,15 @@ class Status:
         if self.rating is not None:
             words.append(f"rating {self.rating['rating']:.0f} ± {self.rating['error']:.0f}")
         return ", ".join(words)
+
+
+def shown_fill(fill: float) -> str:
+    """Return how full batches are; they hold several states of a game where dice are enumerated.
+
+    >>> shown_fill(0.97), shown_fill(11.42)
+    ('97%', '11.4×')
+    """
+    return f"{fill:.0%}" if fill <= 1.0 else f"{fill:.1f}×"
 
 
 def shown_time(seconds: float) -> str:

@@ -40,7 +40,7 @@ def main(folder: Path, workers: int) -> None:
         return row
 
     def progress(status: Any) -> None:
-        if not seen and status.rows_per_second > 0:
+        if not seen and not isinstance(status, str) and status.rows_per_second > 0:
             seen.append(status)
             os.write(1, b"ready\n")
 
@@ -63,9 +63,22 @@ class Killings:
     def kill_once(self, workers: int) -> None:
         """Start the program, kill one that plays on the way if there is one, then the program; look at what is left."""
         command = [sys.executable, "-m", "tests.killed", str(self.folder), str(workers)]
+        with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as program:
+            try:
+                said, playing = self._watch(program)
+            finally:  # whatever was found wrong, nobody is left behind
+                program.kill()
+            self.killed["learner"] += 1
+            rest, _ = program.communicate()
+        said += rest.splitlines()
+        self.games |= {int(line.split()[1]) for line in said if line.startswith("game ")}
+        self.models = max([self.models, *(int(line.split()[1]) for line in said if line.startswith("model "))])
+        self.orphans += _left(playing)
+        self.look()
+
+    def _watch(self, program: subprocess.Popen[str]) -> tuple[list[str], list[int]]:
+        """Wait for a random moment, killing one that plays on the way; return what was said and who played then."""
         begun = time.monotonic()
-        program = subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        assert program.stdout is not None
         said: list[str] = []
         early = self.draws.random() < 0.25
         if early:  # while it reads what there is
@@ -81,14 +94,7 @@ class Killings:
             time.sleep(self.draws.uniform(0.0, 3.0))
             playing = children(program.pid)
         assert program.poll() is None, program.stderr and program.stderr.read()
-        program.kill()
-        self.killed["learner"] += 1
-        rest, _ = program.communicate()
-        said += rest.splitlines()
-        self.games |= {int(line.split()[1]) for line in said if line.startswith("game ")}
-        self.models = max([self.models, *(int(line.split()[1]) for line in said if line.startswith("model "))])
-        self.orphans += _left(playing)
-        self.look()
+        return said, playing
 
     def look(self) -> None:
         """Find every promise kept, and every game once."""

@@ -1,6 +1,6 @@
 """Interrupts a process while it compiles and loads, at many moments, and says whether it still can; run by itself.
 
-`python -m tests.interrupted moments`: after every so many calls of the main thread, found by counting them.
+`python -m tests.interrupted moments`: at every so-manieth moment at which Python looks for signals.
 `python -m tests.interrupted alarms`: at points of time spread over a compilation, the first one from a cold start.
 """
 
@@ -43,13 +43,18 @@ def others_can_compile():
     return answers == [True]
 
 
+# Python looks for signals when a function begins and when a call of C is done, and not between `with lock:` and the
+# calls of C that take and give back a lock.
+can_interrupt = ("call", "c_return")
+
+
 def calls_of(action):
-    """Return how many calls and returns the main thread makes."""
+    """Return at how many moments the main thread can be interrupted: see `can_interrupt`."""
     count = 0
 
     def see(frame, event, argument):
         nonlocal count
-        count += 1
+        count += event in can_interrupt
 
     sys.setprofile(see)
     try:
@@ -60,13 +65,13 @@ def calls_of(action):
 
 
 def interrupted_at(moment, action):
-    """Do something and interrupt it after so many calls; return whether it noticed."""
+    """Do something and interrupt it at the so-manieth moment; return whether it noticed."""
     count = 0
 
     def see(frame, event, argument):
         nonlocal count
-        count += 1
-        if count == moment:
+        count += event in can_interrupt
+        if count == moment and event in can_interrupt:
             sys.setprofile(None)
             signal.raise_signal(signal.SIGINT)
 
@@ -91,7 +96,7 @@ def restart():
 
 
 def moments():
-    """Interrupt after every so many calls: of a start from disk, and of a compilation."""
+    """Interrupt at every so-manieth moment: of a start from disk, and of a compilation."""
     play(0)
     restart()
     calls, noticed = calls_of(lambda: play(0)), 0

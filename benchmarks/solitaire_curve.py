@@ -1,6 +1,7 @@
 """How well a run of solitaire Yatzy played at each of its checkpoints, beside the oracle.
 
-    .venv/bin/python benchmarks/solitaire_curve.py RUN [--games 200] [--every 2] [--cpu-minutes 5] [--write]
+    .venv/bin/python benchmarks/solitaire_curve.py RUN [--games 200] [--last 10000] [--every 2] [--write]
+                                                       [--cpu-minutes 5]
 
 The policy alone and searches as self-play made them, without noise. What an agent is worth is measured in two ways: the
 points of whole games, and 248.44 less what its choices lose by the oracle, added up over a game. Both have the same
@@ -32,6 +33,7 @@ from anabranch.search.exact.oracle import EQUAL
 from anabranch.search.settings.config import Gumbel, SearchConfig
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "training.md"
+ABREAST = 500  # games played at once
 Player = Callable[[Sequence[ab.State]], tuple[list[int], Any]]  # states → actions and values
 
 
@@ -61,10 +63,9 @@ def searching(game: ab.Game, evaluator: Any, config: SearchConfig, simulations: 
     return choose
 
 
-def measured(game: Any, known: ab.Oracle, player: Player, games: int, seed: int = 1) -> list[str]:
-    """Return the cells of a player: worth by regrets, points, choices that lose nothing, bonuses, error of values."""
-    states, lost, right, errors = [game.start() for _ in range(games)], np.zeros(games), 0, []
-    decisions = 0
+def played(game: Any, known: ab.Oracle, player: Player, games: int, seed: int) -> list[Any]:
+    """Play games abreast; return what each lost by regrets, points, share of best choices, bonus; values' errors."""
+    states, lost, right, errors = [game.start() for _ in range(games)], np.zeros(games), np.zeros(games), []
     while not states[0].over:  # all games of one player are as long
         if states[0].turn == ab.CHANCE:
             states = [state.step(state.draw(seed * 1_000_000 + number))[0] for number, state in enumerate(states)]
@@ -73,17 +74,26 @@ def measured(game: Any, known: ab.Oracle, player: Player, games: int, seed: int 
         errors.append(values - known.values_of(states)[:, 0])
         regrets = np.array([known.regret(state, action) for state, action in zip(states, actions, strict=True)])
         lost += regrets
-        right += int((regrets <= EQUAL).sum())
-        decisions += games
+        right += regrets <= EQUAL
         states = [state.step(action)[0] for state, action in zip(states, actions, strict=True)]
     points = np.array([int(state.points[0]) for state in states])
-    earned = np.mean([int(state.upper[0]) >= UPPER for state in states])
+    bonus = np.array([int(state.upper[0]) >= UPPER for state in states])
+    return [lost, points, right / len(errors), bonus, np.concatenate(errors)]
+
+
+def measured(game: Any, known: ab.Oracle, player: Player, games: int) -> list[str]:
+    """Return the cells of a player: worth by regrets, points, choices that lose nothing, bonuses, error of values."""
+    parts = [
+        played(game, known, player, min(ABREAST, games - begin), 1 + begin // ABREAST)
+        for begin in range(0, games, ABREAST)
+    ]
+    lost, points, right, bonus, errors = (np.concatenate(column) for column in zip(*parts, strict=True))
     best = float(known.value(game.start()))
     return [
         f"{best - lost.mean():.1f} ± {1.96 * lost.std(ddof=1) / games**0.5:.1f}",
         f"{points.mean():.1f} ± {1.96 * points.std(ddof=1) / games**0.5:.1f}",
-        f"{right / decisions:.3f}",
-        f"{earned:.2f}",
+        f"{right.mean():.3f}",
+        f"{bonus.mean():.2f}",
         "–" if np.isnan(errors).any() else f"{np.sqrt(np.mean(np.square(errors))):.1f}",
     ]
 
@@ -92,6 +102,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("run", type=Path)
     parser.add_argument("--games", type=int, default=200)
+    parser.add_argument(
+        "--last", type=int, help="games of the last checkpoint, the greedy player and the oracle, if more"
+    )
     parser.add_argument("--every", type=int, default=1, help="score every so many-th checkpoint, and the last")
     parser.add_argument("--cpu-minutes", type=float, help="of the whole run, to be told beside wall minutes")
     parser.add_argument("--write", action="store_true", help="into docs/training.md")
@@ -109,7 +122,8 @@ def main() -> None:
 
     def add(row: dict[str, Any] | None, name: str, player: Player) -> None:
         facts = f"| {row['positions']:,} | {row['step']:,} |" if row else "| | |"
-        lines.append(f"{facts} {name} | " + " | ".join(measured(game, known, player, flags.games)) + " |")
+        games = flags.last if flags.last and (row is None or row is chosen[-1]) else flags.games
+        lines.append(f"{facts} {name} | " + " | ".join(measured(game, known, player, games)) + " |")
         print(lines[-1], flush=True)
 
     for row, net in zip(chosen, nets, strict=True):
@@ -121,7 +135,8 @@ def main() -> None:
     add(None, "greedy", lambda states: ([greedy(state, 0) for state in states], np.full(len(states), np.nan)))
     add(None, "oracle", lambda states: (best(states), known.values_of(states)[:, 0]))
     spent = f", {flags.cpu_minutes:.1f} processor minutes in all" if flags.cpu_minutes else ""
-    note = f"Seed {config.seed}, {flags.games} games a row{spent}."
+    more = f", {flags.last:,} in rows of the last checkpoint and without one" if flags.last else ""
+    note = f"Seed {config.seed}, {flags.games} games a row{more}{spent}."
     note += f" The first {config.teacher.positions:,} positions are the teacher's."
     print(note)
     if flags.write:

@@ -1,13 +1,14 @@
-"""What two cores make of training beside one: recorded positions, steps, and who is idle. Connect four by its preset.
+"""What two cores make of training beside one: recorded positions, steps, and who is idle.
 
     .venv/bin/python benchmarks/workers.py [--seconds 180] [--workers 0 1 2] [--rounds 1] [--set KEY=VALUE] [--write]
 
-Runs by the preset of the game, one after the other, in folders that are thrown away, each for as many processor seconds
-of all its processes, counted from when the network plays and the learner learns. A machine that does other work, too,
-gives a share of itself, and processor time says what a recorded position costs all the same. From that follows what two
-free cores would make of it, min(2 / (l + s), 1 / l, workers / s) positions a second, where l processor seconds of the
-learner and s of those that play go into one position; the last column is that over 1 / l of one process that does both
-on one free core.
+Runs by the preset of connect four, one after the other, in folders that are thrown away, each for as many processor
+seconds of all its processes, counted from the first step of the learner. There is no teacher: processes go on with its
+games for as long as the learner learns from the first of them, and those cost next to nothing. A machine that does
+other work, too, gives a share of itself, and processor time says what a recorded position costs all the same. From that
+follows what two free cores would make of it, min(2 / (l + s), 1 / l, workers / s) positions a second, where l processor
+seconds of the learner and s of those that play go into one position; the last column is that over 1 / l of one process
+that does both on one free core.
 """
 
 from __future__ import annotations
@@ -53,15 +54,15 @@ def seconds_of_others() -> float:
 
 
 def run(workers: int, seconds: float, settings: tuple[str, ...]) -> dict[str, Any]:
-    """Train for so many processor seconds after the network has begun to play; return what was done, at what cost."""
+    """Train for so many processor seconds after the first step; return what was done, at what cost."""
     from anabranch.search.settings.mapping import from_pairs
 
     game = ab.games.load("connect_four")
-    config = from_pairs(["rating.models=0", "rating.positions=0", *settings], base=preset(game))
+    config = from_pairs(["teacher.positions=0", "rating.models=0", "rating.positions=0", *settings], base=preset(game))
     marks: list[dict[str, Any]] = []
 
     def look(status: Any) -> None:
-        if not marks and status.positions < config.teacher.positions + config.learner.batch:
+        if isinstance(status, str) or (not marks and status.step == 0):
             return
         mark = {
             "seconds": time.perf_counter(),

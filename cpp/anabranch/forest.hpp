@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <condition_variable>
 #include <cstdint>
 #include <exception>
 #include <memory>
@@ -70,14 +71,10 @@ class Forest {
     work.threads = helpers.size() + 1;  // as many as could be started
     work.threads.notify_all();
     work.take(poll, 0);
-    for (std::thread& helper : helpers) {
-      // The caller may have run out of roots first; it goes on polling while the others finish.
-      while (work.busy.load() > 0 && !work.stopped.load()) {
-        if (!poll()) work.stopped = true;
-        std::this_thread::sleep_for(std::chrono::milliseconds(1));
-      }
-      helper.join();
-    }
+    // The caller may have run out of roots first; it goes on polling while the others finish.
+    while (!work.stopped && !work.all_rest_within(std::chrono::milliseconds(1)))
+      if (!poll()) work.stopped = true;
+    for (std::thread& helper : helpers) helper.join();
     if (work.error) std::rethrow_exception(work.error);
     return work.done;
   }
@@ -108,16 +105,16 @@ class Forest {
     const Budget& budget;
     std::vector<std::uint64_t> done;
     std::atomic<std::size_t> next{0}, threads{0};
-    std::atomic<int> busy{0};
     std::atomic<bool> stopped{false}, late{false};
     std::mutex mutex{};
+    std::condition_variable rests{};
+    std::size_t resting = 0;  // threads that have no more to do
     std::exception_ptr error{};
     std::size_t error_root = SIZE_MAX;
 
     // One thread's part: root after root, or, against the clock, its share of the roots in turn, so that none goes short.
     template <class Poll>
     void take(Poll&& poll, std::size_t thread) {
-      ++busy;
       Watch watch;
       if (budget.deadline == Clock::time_point::max()) {
         for (std::size_t i = next++; i < roots.size() && !stopped; i = next++) attempt(i, watch, UINT64_MAX, poll);
@@ -128,7 +125,14 @@ class Forest {
             more |= attempt(i, watch, kTurn, poll) && !roots[i]->over() && !roots[i]->solved();
         }
       }
-      --busy;
+      const std::lock_guard<std::mutex> guard(mutex);
+      ++resting;
+      rests.notify_one();
+    }
+
+    bool all_rest_within(std::chrono::milliseconds time) {
+      std::unique_lock<std::mutex> lock(mutex);
+      return rests.wait_for(lock, time, [&] { return resting == threads; });
     }
 
     template <class Poll>

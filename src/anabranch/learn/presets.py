@@ -169,7 +169,7 @@ def _yatzy(shape: Shape) -> TrainConfig:
         teacher=Teacher(plays="policy", positions=60_000, full=32, chance=1.0),
         replay=Replay(window=30_000, growth=0.5),
         targets=Targets(mix=1.0, steps=6),
-        learner=Learner(batch=256, warm_up=100, steps=6_000),
+        learner=Learner(batch=256, warm_up=100, steps=16_000),
         export=Export(every=100, checkpoints=2),
         rating=Rating(simulations=32),
         minutes=60.0,

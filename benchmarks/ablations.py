@@ -84,9 +84,12 @@ def run(name: str, seed: int, minutes: float, games: int) -> dict[str, Any]:
     config = replace(preset(game), seed=seed, workers=0, minutes=1e6)
     config = VARIANTS[name](replace(config, rating=replace(config.rating, models=0, positions=1)))
     begun = time.process_time()
+    asked = False
 
     def progress(status: object) -> None:
-        if time.process_time() - begun > 60 * minutes:
+        nonlocal asked
+        if not asked and time.process_time() - begun > 60 * minutes:
+            asked = True  # a second Ctrl-C would end it at once, and nothing would be saved
             os.kill(os.getpid(), signal.SIGINT)  # as Ctrl-C does: it saves and ends
 
     with tempfile.TemporaryDirectory() as folder:

@@ -68,7 +68,7 @@ VARIANTS: dict[str, Callable[[TrainConfig], TrainConfig]] = {
     "λ 0": said("targets.mix=0"),
     "λ 1": said("targets.mix=1"),
     "Gumbel 48": gumbel,
-    "a tree": said("search.merge=false"),
+    "a tree": said("search.transposition.merge=false"),
     "nothing kept": said("self_play.keep=nothing"),
     "float": said("export.evaluator=onnx"),
     "5 × 48": said("net.channels=48"),

@@ -1,4 +1,4 @@
-"""The peers' benchmark without the peers: how ratios come about, what becomes of a peer that fails, the tables."""
+"""The benchmarks without their hours: ratios to peers, failures and tables; the engine alone; what ablations change."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ import pytest
 from tests.sources import ROOT
 
 import anabranch as ab
+from anabranch.learn.presets import preset
 
 FOLDER = ROOT / "benchmarks"
 
@@ -255,3 +256,11 @@ def test_the_engine_alone_searches_with_settings_left_open():
         searched = ab.Searcher(made, ab.Uniform(), config, threads=1)
         (found,) = searched.run([searched.root(made.start())], visits=50)
         assert root.nodes == len(found.graph)
+
+
+def test_every_ablation_changes_the_preset_of_its_game():
+    """A variant whose setting has another name by now would stop hours into a table."""
+    ablations = load("ablations")
+    settings = preset(ab.games.load(ablations.GAME))
+    same = [name for name, change in ablations.VARIANTS.items() if change(settings) == settings]
+    assert same == ["preset"]

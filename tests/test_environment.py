@@ -13,6 +13,7 @@ from tests.sources import ROOT
 import anabranch as ab
 from anabranch.errors import GameError
 from anabranch.learn.presets import preset
+from anabranch.learn.selfplay import Worker
 from anabranch.learn.train import described, train
 from anabranch.search.settings.mapping import from_pairs
 
@@ -98,6 +99,57 @@ def test_an_environment_that_its_seed_does_not_decide_is_named():
     state.step(0)
     with pytest.raises(GameError, match="decided by its seed"):
         state.step(1)
+
+
+class Endless:
+    """Goes on until it is cut off after five steps; the action 1 ends it in earnest."""
+
+    def reset(self, *, seed: int) -> tuple[Any, Any]:
+        self.steps = 0
+        return [0.0], {}
+
+    def step(self, action: int) -> tuple[Any, float, bool, bool, Any]:
+        self.steps += 1
+        return [0.0], 1.0, action == 1, self.steps >= 5, {}
+
+
+class EndlessGame(ab.EnvironmentGame):
+    def __init__(self, discount: float = 1.0) -> None:
+        self.players, self.actions, self.observation, self.returns = 1, 2, (1,), (0.0, 5.0)
+        self.rewards_along, self.discount = True, discount
+
+    def make(self) -> Endless:
+        return Endless()
+
+
+def test_an_episode_that_is_cut_off_is_over_and_not_learnt_as_an_end():
+    game = EndlessGame()
+    state = game.start()
+    for action in (0, 0, 0, 0, 0):
+        assert not state.data.cut_off
+        state, _ = state.step(action)
+    assert state.over
+    assert state.data.cut_off
+    config = from_pairs(["self_play.random_games=64", "workers=0"], base=preset(game, "muzero"))
+    with Worker(game, config, None) as worker:
+        records = [record for ended in worker.play(iter(range(64))) for record in ended]
+    whole = [all(decision.actions == (0,) for decision in record.decisions) for record in records]
+    assert any(whole)
+    assert [record.finished for record in records] == [not each for each in whole]
+
+
+def test_an_end_in_the_last_step_is_an_end():
+    state = EndlessGame().start()
+    for action in (0, 0, 0, 0, 1):
+        state, _ = state.step(action)
+    assert state.over
+    assert not state.data.cut_off
+
+
+def test_returns_reach_as_far_as_the_discount_lets_them():
+    discounts = (0.5, 0.98, 0.99, 0.999, 1.0)
+    found = [preset(EndlessGame(discount), "muzero").targets.steps for discount in discounts]
+    assert found == [10, 25, 50, 50, 50]
 
 
 def test_muzero_trains_on_it(tmp_path):

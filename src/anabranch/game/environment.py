@@ -37,13 +37,15 @@ class Moment:
     actions: tuple[int, ...]
     seen: npt.NDArray[np.float32] = field(compare=False, repr=False)
     over: bool = field(compare=False, repr=False)
+    cut_off: bool = field(default=False, compare=False, repr=False)  # over for its length alone
 
 
 class EnvironmentGame(ObjectGame):
     """An environment as a game: write `make`, which returns one, and set `actions`, `observation` and `returns`.
 
     All actions are legal at any time, unless you write `legal(moment, player)`. An episode that its environment cuts
-    off is over. The same seed must begin the same episode, and the same actions lead to the same moments.
+    off is over, and learnt from as a game that was cut off: nothing that is seen tells such an end. The same seed must
+    begin the same episode, and the same actions lead to the same moments.
     """
 
     def make(self) -> Environment:
@@ -72,7 +74,7 @@ class EnvironmentGame(ObjectGame):
             environment = self._played_up_to(state)
         seen, reward, ended, cut_off, *_ = environment.step(int(actions[0]))
         over = bool(ended or cut_off)
-        moment = Moment(state.seed, (*state.actions, int(actions[0])), self._seen(seen), over)
+        moment = Moment(state.seed, (*state.actions, int(actions[0])), self._seen(seen), over, over and not ended)
         if over:
             self._idle().append(environment)
         else:

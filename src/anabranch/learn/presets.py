@@ -41,13 +41,7 @@ def preset(game: Game, method: Method = "alphazero") -> TrainConfig:
     shape = shape_of(game)
     if method == "muzero":
         made = learnt_rules(game.name, shape)
-        if isinstance(game, EnvironmentGame):  # which no solver can look ahead in, and whose episodes are long
-            made = dataclasses.replace(
-                made,
-                rating=dataclasses.replace(made.rating, positions=0),
-                self_play=dataclasses.replace(made.self_play, random_games=100),
-            )
-        return made
+        return _episodes(made, float(game.discount)) if isinstance(game, EnvironmentGame) else made
     if game.name in PRESETS:
         return PRESETS[game.name](shape)
     return from_shape(shape) if takes_turns(game) else _at_once(from_shape(shape))
@@ -257,5 +251,24 @@ def learnt_rules(name: str, shape: Shape) -> TrainConfig:
     )
 
 
+def _episodes(made: TrainConfig, discount: float) -> TrainConfig:
+    """Return settings for an environment, which no solver can look ahead in, and whose episodes may be long.
+
+    Of long episodes fewer are played at once and written together, or many steps are learnt before a better episode is
+    seen. Returns reach half as far as the discount does: values of roots, at their ends, are old and grow slowly.
+    """
+    far = MOST_RETURN if discount == 1.0 else min(MOST_RETURN, round(0.5 / (1.0 - discount)))
+    steps = made.targets.steps
+    return dataclasses.replace(
+        made,
+        rating=dataclasses.replace(made.rating, positions=0),
+        self_play=dataclasses.replace(made.self_play, random_games=100, abreast=16),
+        replay=dataclasses.replace(made.replay, shard=8),
+        targets=dataclasses.replace(made.targets, steps=None if steps is None else max(steps, far)),
+        learner=dataclasses.replace(made.learner, reuse=16.0),
+    )
+
+
+MOST_RETURN = 50  # decisions of the n-step return of an environment
 MUZERO_STEPS = {"tic_tac_toe": 3_000, "n_in_a_row": 4_000}  # of the cosine
 MUZERO_MINUTES = {"tic_tac_toe": 5.0, "connect_four": 60.0, "n_in_a_row": 10.0}

@@ -13,6 +13,7 @@ from typing import Any, Self
 
 from anabranch.errors import GameError
 from anabranch.evaluate.native import Rollout
+from anabranch.game.environment import Moment
 from anabranch.game.game import Game
 from anabranch.game.random import Random, below, uniform
 from anabranch.game.state import State
@@ -206,7 +207,7 @@ class Worker:
         """Play a whole game at random."""
         draws = Random(seed_for(self.config.seed, Purpose.OPENING, number))
         playing = self._opened(number, self.settings.longest, draws)
-        return playing.record(finished=playing.state.over)
+        return playing.record(finished=playing.state.over and not _cut_off(playing.state))
 
     def _move(self, playing: Playing, found: Found) -> Steps:
         """Choose and play a move by what was found; return its steps."""
@@ -226,7 +227,7 @@ class Worker:
     def _ended(self, playing: Playing) -> GameRecord | None:
         """Return a game that is over or long enough."""
         if playing.state.over:
-            return playing.record(finished=True)
+            return playing.record(finished=not _cut_off(playing.state))
         if len(playing.decisions) >= self.settings.longest:
             return playing.record(finished=False)
         return None
@@ -240,6 +241,11 @@ class Worker:
             chances = found.policy[seat]
             chosen.append(chances.index(max(chances)) if heat == 0.0 else sampled(chances, heat, draws))
         return chosen
+
+
+def _cut_off(state: State) -> bool:
+    """Whether a game is over only because its environment ended it for its length."""
+    return isinstance(state.data, Moment) and state.data.cut_off
 
 
 def _shares(policy: Sequence[float]) -> dict[int, float]:

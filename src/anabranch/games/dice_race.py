@@ -11,7 +11,7 @@ import numpy as np
 import anabranch as ab
 from anabranch.draw.pieces import race
 from anabranch.errors import UsageError, shown
-from anabranch.game.parameters import whole
+from anabranch.game.parameters import listed, whole
 from anabranch.game.pictures import player_names
 
 PLACE = re.compile(r"player [0-9] ([0-9]{1,4})\b")
@@ -38,9 +38,12 @@ class DiceRace(ab.CompiledGame):
     title = "dice_race"
 
     def __init__(self, target: int = 6, dice: Sequence[int] = (4, 6), players: int = 2) -> None:
-        if isinstance(dice, (str, int)) or not 1 <= len(list(dice)) == len(set(dice)) <= 8:
+        sides = [
+            whole("sides of a die", each, 2, 1000) for each in listed("dice", dice, "numbers of sides, e.g. [4, 6]")
+        ]
+        if not 1 <= len(sides) == len(set(sides)) <= 8:
             raise UsageError(f"dice are one to eight different numbers of sides, e.g. (4, 6), found {shown(dice)}")
-        self.sides = np.array([whole("sides of a die", sides, 2, 1000) for sides in dice], np.int16)
+        self.sides = np.array(sides, np.int16)
         self.target = whole("target", target, 1, 1000)
         self.players, self.actions = whole("players", players, 1, 10), len(self.sides)
         self.outcomes = self.largest = int(self.sides.max())

@@ -10,6 +10,7 @@ import numpy as np
 
 import anabranch as ab
 from anabranch.errors import CycleError, UsageError, suggestion
+from anabranch.game.parameters import one_of, real
 from anabranch.games.tables import Table, children_first, load_table, range_of_returns, read_table
 
 
@@ -35,6 +36,11 @@ class Explicit(ab.CompiledGame):
         discount: float = 1.0,
         cycles: str | float | None = None,
     ) -> None:
+        real("discount", discount, 0.0, 1.0)
+        if isinstance(cycles, str):
+            one_of("cycles", cycles, ("bootstrap",))
+        elif cycles is not None:
+            real("cycles", cycles)
         self.table = EIGHT_NODES if table is None else load_table(table)
         read = read_table(self.table)
         self.evaluations = read.evaluations

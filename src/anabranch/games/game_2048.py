@@ -46,7 +46,7 @@ class Game2048(ab.CompiledGame):
         if self.cells < 2:
             raise UsageError("2048: one cell is no board; rows · columns must be at least 2")
         largest = self.cells + 1
-        if target is not None and target not in [1 << exponent for exponent in range(3, largest + 1)]:
+        if target is not None and whole("target", target) not in [1 << exponent for exponent in range(3, largest + 1)]:
             raise UsageError(f"target is a tile from 8 to {1 << largest}, the largest that fits, found {shown(target)}")
         self.goal = 0 if target is None else int(target).bit_length() - 1
         self.players, self.actions, self.outcomes = 1, 4, 2 * self.cells

@@ -9,11 +9,10 @@ import numpy as np
 
 import anabranch as ab
 from anabranch.draw.boards import EMPTY, points_board
-from anabranch.errors import UnknownNameError, UsageError
 from anabranch.game.board import cell_name, column_names, draw_board, square_symmetries
 from anabranch.game.board_text import place as place_name
 from anabranch.game.board_text import read_board, refuse
-from anabranch.game.parameters import whole
+from anabranch.game.parameters import one_of, real, whole
 
 LARGEST = 19
 RECENT = 8  # boards that a player observes
@@ -67,14 +66,10 @@ class Go(ab.CompiledGame):
     ) -> None:
         self.size = whole("size", size, 2, LARGEST)
         self.points = size * size
-        if komi is not None and (isinstance(komi, (bool, str)) or not abs(komi) <= 1000):
-            raise UsageError(f"go: komi must be a number of points, found {komi!r}")
-        self.komi = float(FAIR.get(size, USUAL) if komi is None else komi)
+        self.komi = real("komi", FAIR.get(size, USUAL) if komi is None else komi, -1000, 1000)
         self.plies = whole("plies", 2 * self.points if plies is None else plies, 1, 10_000)
-        if merge not in ("none", "bounded"):
-            raise UnknownNameError("way to merge positions of go", merge, ("none", "bounded"))
-        self.bounded = merge == "bounded"
-        self.bound = whole("bound", bound, 1)
+        self.bounded = one_of("way to merge positions of go", merge, ("none", "bounded")) == "bounded"
+        self.bound = whole("bound", bound, 1, 1_000_000)
         self.players, self.actions = 2, self.points + 1
         self.observation = (2 * RECENT + 1, size, size)
         # Cells are the points and a border: a row of it above and below, a column at the left, which is also the right

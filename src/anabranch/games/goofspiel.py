@@ -10,8 +10,8 @@ import numpy as np
 
 import anabranch as ab
 from anabranch.draw.pieces import card_table
-from anabranch.errors import UnknownNameError, UsageError, shown
-from anabranch.game.parameters import whole
+from anabranch.errors import UsageError, shown
+from anabranch.game.parameters import one_of, whole
 from anabranch.game.pictures import player_names
 
 ASCENDING, DESCENDING, RANDOM = 0, 1, 2
@@ -48,10 +48,8 @@ class Goofspiel(ab.CompiledGame):
     title = "goofspiel"
 
     def __init__(self, cards: int = 4, prizes: str = "descending", players: int = 2, rewards: str = "win") -> None:
-        if prizes not in ORDERS:
-            raise UnknownNameError("order of prizes", prizes, ORDERS)
-        if rewards not in SCHEMES:
-            raise UnknownNameError("reward scheme of goofspiel", rewards, SCHEMES)
+        one_of("order of prizes", prizes, ORDERS)
+        one_of("reward scheme of goofspiel", rewards, SCHEMES)
         self.actions = self.outcomes = self.cards = whole("cards", cards, 1, 62)
         self.players = whole("players", players, 2, 10)
         self.order, self.scheme = ORDERS[prizes], SCHEMES[rewards]

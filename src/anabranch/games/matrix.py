@@ -139,7 +139,7 @@ def _table(payoffs: npt.ArrayLike) -> npt.NDArray[np.float64]:
     """Return payoffs as a table with one axis per player and a last one for whom they pay; refuse what is neither."""
     try:
         table = np.array(payoffs, np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise UsageError("matrix: payoffs are a name, or numbers in rows of equal length") from None
     if table.ndim == 2:
         table = np.stack([table, 0.0 - table], axis=-1)

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Any, TypeVar
 
-from anabranch.errors import UsageError
+from anabranch.errors import UsageError, shown
+from anabranch.game.parameters import listed, whole
 from anabranch.game.random import Random, below, key_of, uniform
 
 Cell = tuple[int, int]  # (x, y), counted from the bottom left
@@ -27,11 +28,11 @@ class Maze:
     mud: tuple[tuple[Passage, int], ...] = ()
 
     def __post_init__(self) -> None:
-        if not (1 <= self.width <= 127 and 1 <= self.height <= 127):
-            raise UsageError(f"a maze is 1 to 127 cells wide and high, found {self.width}×{self.height}")
+        whole("width of a maze", self.width, 1, 127)
+        whole("height of a maze", self.height, 1, 127)
         object.__setattr__(self, "cheese", tuple(sorted({self.cell(place) for place in self.cheese})))
-        object.__setattr__(self, "walls", tuple(sorted({self.passage(*pair) for pair in self.walls})))
-        depths = {self.passage(*pair): int(depth) for pair, depth in self.mud}
+        object.__setattr__(self, "walls", tuple(sorted({self.passage(pair) for pair in self.walls})))
+        depths = {self.passage(pair): whole("depth of mud", depth) for pair, depth in self.mud}
         object.__setattr__(self, "mud", tuple(sorted(depths.items())))
         if not self.cheese:
             raise UsageError("a maze needs at least one cheese")
@@ -43,14 +44,14 @@ class Maze:
 
     def cell(self, place: Iterable[int]) -> Cell:
         """Return a place as a cell of the board."""
-        x, y = (int(part) for part in place)
+        x, y = (whole("a cell's x and y", part) for part in _items(place, 2, "a cell is (x, y), e.g. (0, 2)"))
         if not (0 <= x < self.width and 0 <= y < self.height):
             raise UsageError(f"({x}, {y}) is not on the {self.width}×{self.height} board")
         return x, y
 
-    def passage(self, one: Iterable[int], other: Iterable[int]) -> Passage:
+    def passage(self, pair: Iterable[Iterable[int]]) -> Passage:
         """Return two neighbouring cells in order."""
-        first, second = sorted((self.cell(one), self.cell(other)))
+        first, second = sorted(map(self.cell, _items(pair, 2, "a passage is two cells, e.g. ((0, 2), (1, 2))")))
         if abs(first[0] - second[0]) + abs(first[1] - second[1]) != 1:
             raise UsageError(f"{first} and {second} are not neighbours")
         return first, second
@@ -124,9 +125,23 @@ def given_maze(
     mud: Mapping[Passage, int] | Iterable[tuple[Cell, Cell, int]] = (),
 ) -> Maze:
     """Make a maze from its parts; mud is {(cell, cell): depth} or triples (cell, cell, depth), as JSON can hold."""
-    triples = ((*pair, depth) for pair, depth in mud.items()) if isinstance(mud, Mapping) else mud
-    depths = tuple(((one, other), depth) for one, other, depth in triples)
-    return Maze(width=width, height=height, cheese=tuple(cheese), walls=tuple(walls), mud=depths)
+    lairs = listed("cheese", cheese, "cells, e.g. [[0, 2], [1, 1]]")
+    closed = listed("walls", walls, "pairs of cells, e.g. [[[0, 2], [1, 2]]]")
+    if isinstance(mud, Mapping):
+        depths = tuple(mud.items())
+    else:
+        form = "cell, cell and depth, e.g. [[[0, 2], [1, 2], 3]]"
+        triples = (_items(triple, 3, f"mud is {form}") for triple in listed("mud", mud, form))
+        depths = tuple(((one, other), depth) for one, other, depth in triples)
+    return Maze(width=width, height=height, cheese=tuple(lairs), walls=tuple(closed), mud=depths)
+
+
+def _items(value: Any, count: int, what: str) -> tuple[Any, ...]:
+    """Return the parts of something that has so many."""
+    items = tuple(value) if isinstance(value, Iterable) else ()
+    if len(items) != count:
+        raise UsageError(f"{what}, found {shown(value)}")
+    return items
 
 
 class Regions:

@@ -10,10 +10,10 @@ import numpy as np
 
 import anabranch as ab
 from anabranch.draw.boards import EMPTY, lines_of, points_board
-from anabranch.errors import UnknownNameError, UsageError
+from anabranch.errors import UsageError
 from anabranch.game.board import cell_name, column_names, draw_board, square_symmetries
 from anabranch.game.board_text import check_said, placed_in_turn, read_board, refuse
-from anabranch.game.parameters import whole
+from anabranch.game.parameters import one_of, whole
 
 #: name → (size of the board, length of a line)
 PRESETS = {"small": (9, 4), "medium": (15, 5), "large": (30, 6), "huge": (50, 7), "giant": (100, 8)}
@@ -60,11 +60,8 @@ class NInARow(ab.CompiledGame):
     ) -> None:
         if preset is not None and (size is not None or line is not None):
             raise UsageError("n_in_a_row: give a preset, or size and line, not both")
-        if preset is not None and preset not in PRESETS:
-            raise UnknownNameError("n_in_a_row preset", preset, PRESETS)
-        if rewards not in ("placement", "win"):
-            raise UnknownNameError("reward scheme of n_in_a_row", rewards, ("placement", "win"))
-        usual_size, usual_line = PRESETS[preset or "small"]
+        one_of("reward scheme of n_in_a_row", rewards, ("placement", "win"))
+        usual_size, usual_line = PRESETS[one_of("n_in_a_row preset", "small" if preset is None else preset, PRESETS)]
         self.size = whole("size", usual_size if size is None else size, 1, 100)
         self.line = whole("line", usual_line if line is None else line, 1, self.size)
         self.players = whole("players", players, 2, 3)

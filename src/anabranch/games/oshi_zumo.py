@@ -11,7 +11,7 @@ import numpy as np
 import anabranch as ab
 from anabranch.draw.pieces import ring
 from anabranch.errors import UsageError, shown
-from anabranch.game.parameters import whole
+from anabranch.game.parameters import flag, whole
 from anabranch.game.pictures import player_names
 
 # As `text` writes it.
@@ -47,7 +47,7 @@ class OshiZumo(ab.CompiledGame):
         self.coins = whole("coins", coins, 1, 10_000)
         self.min_bid = whole("min_bid", min_bid, 0, coins)
         self.horizon = 0 if horizon is None else whole("horizon", horizon, 1, 30_000)  # 0: none
-        self.alesia = bool(alesia)
+        self.alesia = flag("alesia", alesia)
         self.players, self.actions = 2, coins + 1
         if self.min_bid == 0 and horizon is None:
             self.cycles = 0.0

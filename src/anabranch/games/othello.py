@@ -12,6 +12,7 @@ from anabranch.draw.boards import EMPTY, felt_board
 from anabranch.errors import UsageError
 from anabranch.game.board import cell_name, column_names, draw_board, square_symmetries
 from anabranch.game.board_text import check_said, place, read_board, refuse
+from anabranch.game.parameters import is_whole
 
 # Boards are sets of cells in all 64 bits, so every operand is uint64: beside a signed one, native code turns to floats.
 ZERO, ONE, TWO = np.uint64(0), np.uint64(1), np.uint64(2)
@@ -34,7 +35,7 @@ class Othello(ab.CompiledGame):
     zero_sum = True
 
     def __init__(self, size: int = 8) -> None:
-        if size not in (4, 6, 8):
+        if not is_whole(size) or size not in (4, 6, 8):
             raise UsageError(f"othello: size must be 4, 6 or 8, found {size!r}")
         self.size, self.cells = size, size * size
         self.players, self.actions = 2, size * size + 1

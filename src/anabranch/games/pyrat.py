@@ -12,7 +12,8 @@ import numpy as np
 
 import anabranch as ab
 from anabranch.draw.maze import maze_board
-from anabranch.errors import UnknownNameError, UsageError, shown
+from anabranch.errors import UsageError, shown
+from anabranch.game.parameters import flag, listed, one_of, whole
 from anabranch.games.mazes import Cell, Maze, Passage, draw_maze, given_maze
 from anabranch.games.race import greedy, most_raced, race, turn_costs
 
@@ -89,8 +90,8 @@ class PyRat(ab.CompiledGame):
         rewards: str = "points",
         drawn: bool = False,
     ) -> None:
-        if rewards not in ("points", "difference"):
-            raise UnknownNameError("reward scheme of pyrat", rewards, ("points", "difference"))
+        one_of("reward scheme of pyrat", rewards, ("points", "difference"))
+        whole("seed", seed)
         if width is not None and height is not None and cheese is not None:
             if preset is not None:
                 raise UsageError("pyrat: give a preset, or width, height and cheese, not both")
@@ -99,19 +100,18 @@ class PyRat(ab.CompiledGame):
         else:
             if (width, height, cheese) != (None, None, None) or walls or mud:
                 raise UsageError("pyrat: a board made by hand needs width, height and cheese")
-            size = _preset(preset or "open5")
+            size = PRESETS[one_of("pyrat preset", "open5" if preset is None else preset, PRESETS)]
             chances = {"wall_chance": 0.0, "mud_chance": 0.0} if size.open else {}
             maze = draw_maze(size.width, size.height, size.cheese, seed, **chances)
             turns = size.max_turns if max_turns is None else max_turns
-        if not 1 <= turns <= 32000:
-            raise UsageError(f"pyrat: max_turns is 1 to 32000, found {turns}")
+        whole("max_turns", turns, 1, 32000)
 
         corners = ((0, 0), (maze.width - 1, maze.height - 1))
-        begins = [maze.cell(place) for place in (corners if starts is None else starts)]
+        begins = [maze.cell(place) for place in (corners if starts is None else listed("starts", starts, "cells"))]
         if len(begins) != 2:
             raise UsageError(f"pyrat: starts are two cells, found {len(begins)}")
         places = [_index(maze, place) for place in begins]
-        self.cheese, self.drawn = len(maze.cheese), bool(drawn)
+        self.cheese, self.drawn = len(maze.cheese), flag("drawn", drawn)
         if drawn:  # wherever cheese may lie
             anywhere = product(range(maze.width), range(maze.height))
             cells = tuple(place for place in anywhere if _index(maze, place) not in places)
@@ -409,12 +409,6 @@ def most_to_come(state: Any, seat: int, cheese: int, max_turns: int) -> float:
     return most
 
 
-def _preset(name: str) -> Preset:
-    if name not in PRESETS:
-        raise UnknownNameError("pyrat preset", name, PRESETS)
-    return PRESETS[name]
-
-
 def _index(maze: Maze, place: Cell) -> int:
     return place[1] * maze.width + place[0]
 
@@ -427,10 +421,10 @@ def _move_tables(maze: Maze) -> tuple[Any, Any]:
     for (x, y), action in product(product(range(maze.width), range(maze.height)), range(5)):
         target = (x + STEPS[action][0], y + STEPS[action][1])
         inside = 0 <= target[0] < maze.width and 0 <= target[1] < maze.height
-        if not inside or target == (x, y) or maze.passage((x, y), target) in walls:
+        if not inside or target == (x, y) or maze.passage(((x, y), target)) in walls:
             target = (x, y)
         else:
-            mud[_index(maze, (x, y)), action] = depths.get(maze.passage((x, y), target), 0)
+            mud[_index(maze, (x, y)), action] = depths.get(maze.passage(((x, y), target)), 0)
         moves[_index(maze, (x, y)), action] = _index(maze, target)
     return moves, mud
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from anabranch.errors import UsageError
 from anabranch.game.game import Game
-from anabranch.game.parameters import whole
+from anabranch.game.parameters import flag, real, whole
 from anabranch.game.random import Random, below, key_of, uniform
 from anabranch.games.explicit import Explicit, room
 
@@ -75,15 +75,16 @@ class RandomGame(Explicit):
             choices=whole("choices", choices, 1, DICE - 1),
             chance=_share("chance", chance),
             simultaneous=_share("simultaneous", simultaneous),
-            zero_sum=zero_sum,
-            tie_free=tie_free,
-            rewards_along=rewards_along,
-            merge=merge,
+            zero_sum=flag("zero_sum", zero_sum),
+            tie_free=flag("tie_free", tie_free),
+            rewards_along=flag("rewards_along", rewards_along),
+            merge=flag("merge", merge),
             chance_after_chance=None
             if chance_after_chance is None
             else _share("chance_after_chance", chance_after_chance),
             loops=_share("loops", loops),
         )
+        _share("discount", discount)
         if layers * width * choices > MOST_EDGES:
             raise UsageError(
                 f"random_game: layers · width · choices must be at most {MOST_EDGES:,}, "
@@ -100,7 +101,7 @@ class RandomGame(Explicit):
             )
         if loops and tie_free:
             raise UsageError("tie_free is decided from the last layer up, and loops have no last one; leave one out")
-        if loops and not (0.0 <= discount < 1.0 or (discount == 1.0 and not rewards_along)):
+        if loops and discount == 1.0 and rewards_along:
             raise UsageError("loops would pay without end; give a discount below 1, or rewards_along=False")
         whole("seed", seed, 0)
         for attempt in range(ATTEMPTS):
@@ -305,6 +306,4 @@ def _parts(count: int, random: Random) -> list[int]:
 
 
 def _share(name: str, value: float) -> float:
-    if not 0.0 <= value <= 1.0:
-        raise UsageError(f"{name} is a share from 0 to 1, found {value!r}")
-    return float(value)
+    return real(name, value, 0.0, 1.0)

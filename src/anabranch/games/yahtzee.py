@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
-from anabranch.errors import UnknownNameError
-from anabranch.game.parameters import whole
+from anabranch.game.parameters import one_of, whole
 from anabranch.games import scores
 from anabranch.games.yatzy import FORCED, FREE, NO_JOKERS, Yatzy
 
@@ -37,6 +36,5 @@ class Yahtzee(Yatzy):
         bonus: int = 35,
         jokers: str = "none",
     ) -> None:
-        if jokers not in JOKERS:
-            raise UnknownNameError("kind of jokers", jokers, JOKERS)
-        self._settle(players, rewards, categories, upper, bonus=whole("bonus", bonus, 0, 1000), jokers=JOKERS[jokers])
+        kind = JOKERS[one_of("kind of jokers", jokers, JOKERS)]
+        self._settle(players, rewards, categories, upper, bonus=whole("bonus", bonus, 0, 1000), jokers=kind)

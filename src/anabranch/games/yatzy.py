@@ -9,7 +9,7 @@ import numpy as np
 
 import anabranch as ab
 from anabranch.errors import UnknownNameError, UsageError, shown
-from anabranch.game.parameters import whole
+from anabranch.game.parameters import one_of, whole
 from anabranch.game.pictures import player_names
 from anabranch.games import dice, scores
 from anabranch.games.dice import ADDED, DICE, FIRST_MASKS, HANDS, KEPT, MASKS, SIZES
@@ -78,9 +78,8 @@ class Yatzy(ab.CompiledGame):
         """Store what the verbs read."""
         self._names = tuple(self.scoring)
         self.players = whole("players", players, 1, 2)
-        scheme = ("points" if players == 1 else "win") if rewards is None else rewards
-        if scheme not in SCHEMES:
-            raise UnknownNameError(f"reward scheme of {self.name}", scheme, SCHEMES)
+        usual = "points" if players == 1 else "win"
+        scheme = one_of(f"reward scheme of {self.name}", usual if rewards is None else rewards, SCHEMES)
         if players == 1 and scheme != "points":
             raise UsageError(
                 f"{self.name}: one player plays for points, found rewards={scheme!r}; players=2 for others"

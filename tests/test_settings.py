@@ -179,7 +179,7 @@ WRONG: list[tuple[Any, str | None]] = [
     ({"selector": "Pukt"}, "Did you mean 'Puct'?"),
     ({"selector": {"first_play": "constant"}}, "selector.first_play of kind 'constant' needs an amount"),
     ({"selector": {"first_play": 0.2}}, "selector.first_play must be a table"),
-    ({"selector": {"first_play": {"kind": 3}}}, "unknown selector.first_play.kind '3'"),
+    ({"selector": {"first_play": {"kind": 3}}}, 'selector.first_play.kind must be "auto", "parent"'),
     ({"simultaneous": {"exploration": 0.1}}, "simultaneous needs a kind, one of: Exp3, Gumbel, MatrixGame, Puct"),
     ({"chance": {"draws": 1.5}}, "chance.draws must be a whole number, found 1.5"),
     ({"chance": {"kind": "Chance"}}, None),

@@ -53,6 +53,37 @@ def test_an_abbreviated_flag_is_no_flag(command, flag, capsys):
             assert f"{flag[:end]!r}" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("command", ["analyze", "train", "fork"])
+def test_a_setting_is_no_flag_but_there_is_one_that_sets_it(command, capsys):
+    kind = importlib.import_module(f"anabranch.cli.{command}").Command
+    known = flags_of(kind)
+    for key in kind.setting_names():
+        flag = "--" + key.rpartition(".")[2].replace("_", "-")
+        if flag not in known:
+            assert main([command, "a", flag, "3"]) == USAGE
+            said = capsys.readouterr().err
+            assert said.startswith(f"error: unknown flag of anabranch {command} '{flag}'. Did you mean '--set "), said
+            assert f"{key.rpartition('.')[2]}=3'" in said
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--proofs", "on"], "unknown flag of anabranch analyze '--proofs'. Did you mean '--set proofs=on'?"),
+        (["--proofs=off"], "unknown flag of anabranch analyze '--proofs'. Did you mean '--set proofs=off'?"),
+        (["--proofs"], "unknown flag of anabranch analyze '--proofs'. Did you mean '--set proofs=VALUE'?"),
+        (["--set", "proofs=true"], '--set proofs=true: proofs must be "auto", "on" or "off", found True'),
+        (
+            ["--set", "selector.ties=1"],
+            '--set selector.ties=1: selector.ties must be "auto", "first" or "random", found 1',
+        ),
+    ],
+)
+def test_how_proofs_are_asked_for_is_told(words, said, capsys):
+    assert main(["analyze", "tic_tac_toe", *words]) == USAGE
+    assert capsys.readouterr().err == f"error: {said}\n"
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [

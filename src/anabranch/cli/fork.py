@@ -10,6 +10,7 @@ from typing import Annotated
 from tyro.conf import Positional, UseAppendAction, arg
 
 from anabranch.cli import GOOD
+from anabranch.cli.search_flags import names_of_training
 from anabranch.cli.show import print_json
 
 
@@ -30,6 +31,8 @@ class Command:
         arg(metavar="KEY=VALUE", help="one setting, e.g. learner.rate=0.001; may be repeated"),
     ] = ()
     json: Annotated[bool, arg(help="print for machines")] = False
+
+    setting_names = staticmethod(names_of_training)
 
     def run(self) -> int:
         """Make the folder and say how to train in it."""

@@ -20,7 +20,7 @@ CONFIG = (tyro.conf.FlagCreatePairsOff, tyro.conf.DisallowNone)  # `--json` alon
 
 def parse(command: type[Command], name: str, arguments: Sequence[str]) -> Command | None:
     """Return the command with its flags, or None when only help was wanted."""
-    _refuse_unknown(flags_of(command), name, arguments)
+    _refuse_unknown(command, name, arguments)
     _refuse_values(command, arguments)
     said = io.StringIO()
     try:
@@ -72,14 +72,28 @@ def _marks(hint: Any) -> list[Any]:
     return [*marks, *_marks(inner)]
 
 
-def _refuse_unknown(known: Sequence[str], name: str, arguments: Sequence[str]) -> None:
-    """Name the nearest flag for one nobody knows, before anything else is complained about; abbreviations are none."""
-    for word in arguments:
+def _refuse_unknown(command: type, name: str, arguments: Sequence[str]) -> None:
+    """Name the nearest flag for one nobody knows, before anything else is complained about; abbreviations are none.
+
+    A setting that was taken for a flag is answered with the flag that sets it.
+    """
+    known = flags_of(command)
+    for at, word in enumerate(arguments):
         if word == "--":
             return
-        flag = word.partition("=")[0].replace("_", "-")
-        if flag.startswith("--") and flag not in known and flag != "--help":
-            raise UnknownNameError(f"flag of {name}", word.partition("=")[0], known)
+        flag, given, value = word.partition("=")
+        if flag.startswith("--") and flag.replace("_", "-") not in known and flag != "--help":
+            value = value if given else next(iter(arguments[at + 1 : at + 2]), "")
+            raise UnknownNameError(f"flag of {name}", flag, known, meant=_settings_meant(command, flag, value))
+
+
+def _settings_meant(command: type, flag: str, value: str) -> list[str]:
+    """Return how the settings that a flag is called like are set, by commands that know settings."""
+    settings: Callable[[], list[str]] = getattr(command, "setting_names", list)
+    name = flag.removeprefix("--").replace("-", "_")
+    value = "VALUE" if not value or value.startswith("--") else value
+    keys = [key for key in settings() if key == name or key.endswith(f".{name}")]
+    return [f"--set {key}={value}" for key in sorted(dict.fromkeys(keys), key=len)[:2]]
 
 
 def _refuse_values(command: type, arguments: Sequence[str]) -> None:

@@ -13,12 +13,24 @@ from tyro.conf import UseAppendAction, arg
 from anabranch.errors import UsageError
 from anabranch.game.game import Game
 from anabranch.search.settings.config import SearchConfig
-from anabranch.search.settings.mapping import from_pairs, from_toml
+from anabranch.search.settings.mapping import from_pairs, from_toml, known_settings
 
 EVALUATORS = (
     "rollout, rollout:count=4,max_depth=200, heuristic (the game's own), uniform, best (the network that comes with "
     "the package), a network's file (model.onnx, model.safetensors), package.module:Name, or path/to/file.py:Name"
 )
+
+
+def names_of_search() -> list[str]:
+    """Return the settings of a search, which --set sets."""
+    return [setting.key for setting in known_settings()]
+
+
+def names_of_training() -> list[str]:
+    """Return the settings of a training run, which --set sets."""
+    from anabranch.learn.settings import TrainConfig
+
+    return [setting.key for setting in known_settings(TrainConfig)]
 
 
 @dataclass(frozen=True)
@@ -67,6 +79,8 @@ class SearchFlags:
             if not value >= 0:
                 raise UsageError(f"--{name} must be at least 0, found {value}")
         return given or {"seconds": 2.0}
+
+    setting_names = staticmethod(names_of_search)
 
     def settings(self) -> SearchConfig:
         """Return the settings: of the file, changed by --set, changed by --seed."""

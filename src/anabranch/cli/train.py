@@ -15,6 +15,7 @@ from anabranch.cli import GOOD, INTERRUPTED
 from anabranch.cli.options import GameFlags, read_options
 from anabranch.cli.output import say
 from anabranch.cli.progress import progress
+from anabranch.cli.search_flags import names_of_training
 from anabranch.cli.show import print_json, print_table
 from anabranch.learn.train import Trained, described, train
 
@@ -60,6 +61,8 @@ class Command(GameFlags):
         arg(metavar="KEY=VALUE", help="one setting, e.g. search.cap.full=64 or net.blocks=3; may be repeated"),
     ] = ()
     seed: Annotated[int | None, arg(help_behavior_hint="", metavar="N", help="decides everything random")] = None
+
+    setting_names = staticmethod(names_of_training)
 
     def run(self) -> int:
         """Train, and print what came of it; interrupted, save and say how to go on."""

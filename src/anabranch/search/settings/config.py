@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, fields
 from numbers import Integral
 from typing import Annotated, Any, Literal, TypeAlias, TypeVar, get_args, get_origin, get_type_hints
 
-from anabranch.errors import UnknownArgumentError, UnknownNameError, UsageError
+from anabranch.errors import UnknownArgumentError, UnknownNameError, UsageError, shown
 
 Scale: TypeAlias = Literal["auto", "range", "node", "graph", "none"]
 Ties: TypeAlias = Literal["auto", "first", "random"]
@@ -43,8 +43,8 @@ def _check_fields(part: Any) -> None:
     """Refuse a word that is none of the field's words, naming the nearest, and numbers not finite or not whole."""
     for name, hint in _hints(type(part)).items():  # type: ignore[arg-type]
         value, where = getattr(part, name), f"{type(part).__name__}.{name}"
-        if get_origin(hint) is Literal and value not in get_args(hint):
-            raise UnknownNameError(where, str(value), get_args(hint))
+        if get_origin(hint) is Literal and not (isinstance(value, str) and value in get_args(hint)):
+            raise no_word(where, value, get_args(hint))
         if value is None and type(None) in get_args(hint):
             continue
         if hint in (float, float | None):
@@ -56,6 +56,15 @@ def _check_fields(part: Any) -> None:
             object.__setattr__(part, name, int(value))  # NumPy's integers would overflow where seeds are folded
         if hint is FirstPlay:
             _require(isinstance(value, FirstPlay), where, value, "a FirstPlay, e.g. ab.FirstPlay.parent()")
+
+
+def no_word(what: str, value: Any, known: tuple[str, ...], *, where: str = "") -> UsageError:
+    """Return the error for a setting that is none of its words: the nearest one, or all if it is no word at all."""
+    if isinstance(value, str):
+        return UnknownNameError(what, value, known, where=where)
+    *others, last = (f'"{word}"' for word in known)
+    place = f"{where}: " if where else ""
+    return UsageError(f"{place}{what} must be {', '.join(others)} or {last}, found {shown(value, 60)}")
 
 
 def _refusing_unknown(part: type[Part]) -> type[Part]:

@@ -30,7 +30,7 @@ from typing import Annotated, Any, Literal, TypeAlias, TypeVar, get_args, get_or
 from anabranch.errors import DataError, UnknownNameError, UsageError, reason, shortened, shown
 from anabranch.files import read_file
 from anabranch.search.settings.bounds import DEEPEST, MOST_BYTES, check_json, statements
-from anabranch.search.settings.config import FirstPlay, SearchConfig
+from anabranch.search.settings.config import FirstPlay, SearchConfig, no_word
 
 Key: TypeAlias = tuple[str, ...]
 Place: TypeAlias = Callable[[Key], str]  # says where a key was written, e.g. "search.toml:3"
@@ -243,7 +243,7 @@ def _value(hint: Any, value: Any, base: Any, key: Key, place: Place) -> Any:
         if not isinstance(value, str):
             raise UsageError(_at(place, key) + f"{_dotted(key)} must be a text, found {_shown(value)}")
     elif not isinstance(value, str) or value not in get_args(hint):
-        raise UnknownNameError(_dotted(key), str(value), get_args(hint), where=place(key))
+        raise no_word(_dotted(key), value, get_args(hint), where=place(key))
     return value
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from tests.imagined import STATES, Chain, Tables
 
 import anabranch as ab
 from anabranch.errors import ModelError, UsageError
+from anabranch.play.plan_agent import PlanAgent
 
 MUZERO = ab.SearchConfig(selector=ab.Puct(c_off=2.0, scale="node", first_play=ab.FirstPlay.lowest()))
 
@@ -203,7 +205,12 @@ def spoilt(column, number):
         ({"latent": lambda told: told.latent + 0.5}, "latents have type float64, and those of initial int64"),
         ({"latent": lambda told: told.latent[:, None]}, r"latents have shape \(\d+, 1\), expected \(\d+,\)"),
         ({"logits": lambda told: "no"}, "logits has type"),
-        ({"legal": lambda told: told.legal.astype(np.float32)}, "legal has type float32, expected bool"),
+        ({"legal": lambda told: told.legal * 0.5}, r"recurrent: legal is 0\.5 in row 0 for action 0"),
+        ({"legal": lambda told: told.legal * np.nan}, "legal is nan in row 0 for action 0"),
+        ({"legal": lambda told: -1 * told.legal}, "legal is -1 in row 0 for action 0"),
+        ({"legal": lambda told: told.legal.astype(str)}, "legal has type <U5, expected bool"),
+        ({"value": lambda told: None}, "value has type object"),
+        ({"discount": lambda told: None}, r"discount is None, so recurrent says it step by step, and it gave none"),
         ({"mover": lambda told: told.mover + 0.5}, "mover has type float64, expected int64"),
     ],
 )
@@ -304,6 +311,10 @@ def test_models_that_cannot_be():
         ("actions", 0, "actions must be"),
         ("players", 0, "players must be"),
         ("discount", 2.0, "discount must lie"),
+        ("discount", "0.9", "discount must lie"),
+        ("returns", "ab", "returns must be two numbers"),
+        ("returns", (1.0, -1.0), "returns must be two numbers"),
+        ("returns", 3, "returns must be two numbers"),
         ("view", "sideways", "view is one of"),
         ("view", "scalar", "which is for two players"),
     ):
@@ -311,10 +322,10 @@ def test_models_that_cannot_be():
         setattr(other, name, value)
         with pytest.raises(UsageError, match=words):
             ab.plan(other, [0], simulations=1)
-    with pytest.raises(ModelError, match="legal must be"):
-        ab.plan(model, [0], simulations=1, legal=np.ones((2, 5), bool))
-    with pytest.raises(ModelError, match="mover must be one of the players"):
-        ab.plan(model, [0], simulations=1, mover=[3])
+    with pytest.raises(ModelError, match="mover must be one of the players 0 to 0, and is 3 in row 1"):
+        ab.plan(model, [0, 0], simulations=1, mover=[0, 3])
+    with pytest.raises(ModelError, match=r"plan\(mover=…\): mover has type float64, expected int64"):
+        ab.plan(model, [0], simulations=1, mover=[0.5])
     with pytest.raises(UsageError, match="simulations"):
         ab.plan(model, [0])
     giving = said(Tables(1), discount=lambda told: np.ones(len(told.latent)))
@@ -338,13 +349,160 @@ def test_initial_is_checked(bad):
             return told._replace(**{bad: array[:, :-1] if self.how == "shape" else array * np.nan})
 
     model = Wrong(1, players=2)
-    with pytest.raises(
-        (ModelError, ab.errors.EvaluatorError), match=bad if bad == "logits" else "shape|expected|seats"
-    ):
+    with pytest.raises(ModelError, match=rf"initial: {bad} has shape \(2, \d\), expected \(2, \d\): a number for e"):
         ab.plan(model, [0, 1], simulations=1)
     model.how = "nan"
     with pytest.raises(ModelError, match=f"{bad}.*not finite"):
         ab.plan(model, [0, 1], simulations=1)
+
+
+MASK = [[1, 0, 1], [0, 1, 1]]
+
+
+@pytest.mark.parametrize("kind", [bool, int, np.uint8, np.float32])
+def test_a_mask_is_true_and_false_or_one_and_zero(kind):
+    model = Tables(1, actions=3)
+    expected = ab.plan(model, [0, 1], MUZERO, simulations=20, legal=np.array(MASK, bool))
+    found = ab.plan(model, [0, 1], MUZERO, simulations=20, legal=np.array(MASK, kind).tolist())
+    assert found.visits.tolist() == expected.visits.tolist()
+
+
+@pytest.mark.parametrize("told_by", ["plan(legal=…)", "initial"])
+@pytest.mark.parametrize(
+    ("legal", "words"),
+    [
+        ([[1, 0, 1], [0, np.nan, 1]], r"legal is nan in row 1 for action 1; it is True or False, or 1 or 0"),
+        ([[1, 0, 1], [0, 1, -1]], r"legal is -1 in row 1 for action 2"),
+        ([[0.5, 0, 1], [0, 1, 1]], r"legal is 0\.5 in row 0 for action 0"),
+        ([["1", "0", "1"], ["0", "1", "1"]], r"legal has type <U1, expected bool"),
+        ([[None, 0, 1], [0, 1, 1]], r"legal has type object, expected bool"),
+        ([[1, 0], [0, 1, 1]], r"legal is no array"),
+        ([[True, False, True]], r"legal has shape \(1, 3\), expected \(2, 3\): true or false for every action"),
+        ("yes", r"legal has"),
+        ([[1, 0, 1], [0, 0, 0]], r"legal has no action in row 1; every root needs one"),
+    ],
+)
+def test_a_mask_that_is_none_is_refused_by_row_and_action(legal, words, told_by):
+    class Masked(Tables):
+        def initial(self, observations):
+            return super().initial(observations)._replace(legal=legal)
+
+    kind, given = (Masked, None) if told_by == "initial" else (Tables, legal)
+    with pytest.raises(ModelError, match=words) as raised:
+        ab.plan(kind(1, actions=3), [0, 1], simulations=1, legal=given)
+    assert f": {told_by}: legal" in str(raised.value)
+
+
+@pytest.mark.parametrize("verb", ["initial", "recurrent", "chance"])
+def test_values_of_two_players_have_two_columns(verb):
+    """One number a row is an error that says what is expected, and how a scalar model says that it is one."""
+
+    class Flat(Tables):
+        def initial(self, observations):
+            told = super().initial(observations)
+            return told._replace(value=told.value[:, 0]) if verb == "initial" else told
+
+        def recurrent(self, latent, action):
+            told = super().recurrent(latent, action)
+            return told if verb == "initial" else told._replace(value=told.value[:, 0])
+
+        chance = recurrent
+
+    model = Flat(1, players=2, outcomes=3 if verb == "chance" else 0)
+    words = rf"Flat: {verb}: value has shape \(2,\), expected \(2, 2\): a number for each of 2 players, who moves first"
+    with pytest.raises(ModelError, match=words) as raised:
+        ab.plan(model, [0, 1], simulations=1)
+    assert "view='scalar'" in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"legal": lambda told: told.legal * 0.5}, r"chance: legal is 0\.5 in row 0"),
+        ({"discount": lambda told: told.discount[:1]}, r"chance: discount has shape \(1,\), expected \(3,\)"),
+        ({"discount": lambda told: None}, "discount is None, so chance says it step by step, and it gave none"),
+        ({"logits": lambda told: told.logits[0]}, r"chance: logits has shape \(5,\), expected \(3, 5\)"),
+        ({"mover": lambda told: told.mover + 0.5}, "chance: mover has type float64"),
+    ],
+)
+def test_stochastic_models_are_held_to_the_same(changes, words):
+    model = said(Tables(4, masks=True, discounts=True, movers=True, outcomes=3), **changes)
+    model.chance, model.calls = model.recurrent, 1000
+    with pytest.raises(ModelError, match=words) as raised:
+        ab.plan(model, np.arange(3), simulations=5)
+    assert "actions from root" in raised.value.__notes__[0]
+
+
+def test_chances_have_a_row_per_state():
+    class Same(Tables):
+        def afterstate(self, latent, action):
+            return ab.Afterstate(latent, np.ones(3) / 3)
+
+    with pytest.raises(ModelError, match=r"afterstate: chances has shape \(3,\), expected \(2, 3\)"):
+        ab.plan(Same(1, outcomes=3), [0, 1], simulations=1)
+
+
+def test_a_note_names_the_root_of_the_row_to_blame():
+    """A mask that cannot be is looked at by row too: the note has that row's root, not the first one's."""
+
+    class Odd(Tables):
+        def recurrent(self, latent, action):
+            told = super().recurrent(latent, action)
+            legal = np.array(told.legal, float)
+            legal[2, 4] = 7
+            return told._replace(legal=legal)
+
+    with pytest.raises(ModelError, match=r"legal is 7\.0 in row 2 for action 4") as raised:
+        ab.plan(Odd(1, masks=True), [0, 1, 2], simulations=1)
+    assert "actions from root 2: " in raised.value.__notes__[0]
+
+
+@pytest.mark.parametrize("plain", [True, False])
+def test_a_discount_that_nobody_says_is_an_error(plain):
+    """`discount = None` promises one step by step; none was taken for 1."""
+
+    class Silent(Tables):
+        def recurrent(self, latent, action):
+            told = super().recurrent(latent, action)
+            return tuple(told[:4]) if plain else told._replace(discount=None)
+
+    with pytest.raises(ModelError, match=r"set Silent\.discount to a number"):
+        ab.plan(Silent(1, discounts=True), [0], simulations=1)
+    with pytest.raises(ModelError, match=r"set Silent\.discount to γ"):
+        ab.plan(ab.TwoPlayer(Silent(1, players=2, view="scalar", discounts=True)), [0], simulations=1)
+
+
+def test_a_scalar_model_without_signs_hands_on_to_the_other_with_its_own_discount():
+    """−γ of every step is what a model's `discount` of γ means there."""
+
+    class Signed(Tables):
+        def recurrent(self, latent, action):
+            told = super().recurrent(latent, action)
+            return told._replace(discount=np.full(len(told.value), -0.9))
+
+    options: dict[str, Any] = {"players": 2, "view": "scalar"}
+    plain = ab.plan(ab.TwoPlayer(Tables(3, **options)), np.arange(4), MUZERO, simulations=40)
+    signed = ab.plan(ab.TwoPlayer(Signed(3, **options)), np.arange(4), MUZERO, simulations=40)
+    assert plain.visits.tolist() == signed.visits.tolist()
+    np.testing.assert_array_equal(plain.value, signed.value)
+
+
+def test_proofs_are_refused_where_nothing_is_certain():
+    with pytest.raises(UsageError, match="nothing that a learned model says is"):
+        ab.plan(Tables(1), [0], ab.SearchConfig(proofs="on"), simulations=1)
+    with pytest.raises(UsageError, match="nothing that a learned model says is"):
+        PlanAgent(Tables(1), config=ab.SearchConfig(proofs="on"))
+    assert ab.plan(Tables(1), [0], ab.SearchConfig(proofs="auto"), simulations=1).visits.sum() == 1
+
+
+def test_latents_have_a_row_per_root():
+    class Short(Tables):
+        def initial(self, observations):
+            told = super().initial(observations)
+            return told._replace(latent=told.latent[:1])
+
+    with pytest.raises(ModelError, match=r"latents have shape \(1,\), expected 3 rows"):
+        ab.plan(Short(1), [0, 1, 2], simulations=1)
 
 
 def test_latents_take_memory_by_nodes_made():

@@ -88,6 +88,10 @@ class EvaluatorError(AnabranchError):
 class ModelError(AnabranchError):
     """A learned model answered something that cannot be used; the message names the row and the actions to it."""
 
+    def __init__(self, message: str, row: int | None = None) -> None:
+        super().__init__(message)
+        self.row = row  # of what the model was asked, where one is to blame
+
 
 class EvaluatorWarning(RuntimeWarning):
     """An evaluator's values lie outside of what the game declares; the search goes on, and may be misled."""

@@ -45,8 +45,13 @@ def _indices(array: Any) -> Callable[[Numbers], Any]:
 class Latents:
     """Rows of latents under numbers, in memory that grows with the nodes made."""
 
-    def __init__(self, first: Any) -> None:
+    def __init__(self, first: Any, rows: int | None = None) -> None:
         self._parts = [_Part(array) for array in (first if isinstance(first, tuple) else (first,))]
+        for part in self._parts:
+            if rows is not None and part.capacity != rows:
+                raise ModelError(
+                    f"initial: latents have shape {tuple(part.array.shape)}, expected {rows} rows, as many as value has"
+                )
         self._single = not isinstance(first, tuple)
         self._kind = type(first)
         self.index = _indices(self._parts[0].array)  # numbers as its library takes them

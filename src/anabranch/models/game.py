@@ -19,6 +19,11 @@ from anabranch.search.settings.config import SearchConfig
 
 def as_tree(settings: SearchConfig) -> SearchConfig:
     """Return settings for planning in a model: a latent equals no other, and nothing a model says is certain."""
+    if settings.proofs == "on":
+        raise UsageError(
+            'proofs="on" keeps what is certain, and nothing that a learned model says is; leave proofs out, or give '
+            '"off" or "auto"'
+        )
     return replace(settings, transposition=replace(settings.transposition, merge=False), proofs="off")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
@@ -96,22 +97,34 @@ def shape_of(model: Any) -> Shape:
         most = 62 if size == "players" else 2**24
         if not isinstance(value, (int, np.integer)) or isinstance(value, bool) or not least <= value <= most:
             raise UsageError(f"{name}.{size} must be a whole number from {least} to {most}, found {shown(value)}")
-    discount = getattr(model, "discount", 1.0)
-    if discount is not None and not (isinstance(discount, (int, float, np.number)) and 0.0 <= discount <= 1.0):
-        raise UsageError(
-            f"{name}.discount must lie in [0, 1], or be None where recurrent says it step by step; found "
-            f"{shown(discount)}"
-        )
     view = checked_view(getattr(model, "view", "mover"))
     if view == "scalar" and sizes["players"] != 2:
         raise UsageError(f"{name}.view is 'scalar', which is for two players; it has {sizes['players']}")
-    low, high = getattr(model, "returns", (-1.0, 1.0))
+    returns = getattr(model, "returns", (-1.0, 1.0))
+    ends = tuple(returns) if isinstance(returns, (tuple, list, np.ndarray)) else ()
+    if not (len(ends) == 2 and all(map(_number, ends)) and -math.inf < ends[0] <= ends[1] < math.inf):
+        raise UsageError(f"{name}.returns must be two numbers, the lowest and the highest, found {shown(returns)}")
     return Shape(
         name,
         int(sizes["players"]),
         int(sizes["actions"]),
         int(outcomes),
-        None if discount is None else float(discount),
+        discount_of(model, name),
         view,
-        (float(low), float(high)),
+        (float(ends[0]), float(ends[1])),
     )
+
+
+def discount_of(model: Any, name: str) -> float | None:
+    """Return a model's discount; None where `recurrent` says it."""
+    discount = getattr(model, "discount", 1.0)
+    if discount is not None and not (_number(discount) and 0.0 <= discount <= 1.0):
+        raise UsageError(
+            f"{name}.discount must lie in [0, 1], or be None where recurrent says it step by step; found "
+            f"{shown(discount)}"
+        )
+    return None if discount is None else float(discount)
+
+
+def _number(value: Any) -> bool:
+    return isinstance(value, (int, float, np.integer, np.floating)) and not isinstance(value, bool)

@@ -14,13 +14,13 @@ import numpy.typing as npt
 from anabranch import _native
 from anabranch.errors import ModelError, UsageError
 from anabranch.evaluate.asked import Asked
-from anabranch.evaluate.seats import seated
 from anabranch.game.state import State
-from anabranch.models.arrays import Latents, as_numpy
+from anabranch.models.arrays import Latents
 from anabranch.models.compiled import CompiledModel, CompiledSteps
 from anabranch.models.game import ModelGame, as_tree
 from anabranch.models.model import Shape, shape_of
-from anabranch.models.steps import Steps, checked_tuple
+from anabranch.models.said import as_array, by_seat, checked_column, checked_tuple
+from anabranch.models.steps import Steps
 from anabranch.search.engine.native import native_config
 from anabranch.search.engine.root import Root
 from anabranch.search.engine.searcher import Searcher, rules_of
@@ -129,26 +129,37 @@ class Planner(Searcher):
         latent, logits, value, *more = checked_tuple(name, "initial", told, 3, 5)
         said_legal, said_mover = (*more, None, None)[:2]
         legal, mover = said_legal if legal is None else legal, said_mover if mover is None else mover
-        values = as_numpy(value)
+        values = as_array(f"{name}: initial", "value", value)
+        if not values.ndim:
+            raise ModelError(f"{name}: initial: value has shape (), expected a row for every observation")
         rows = len(values)
-        movers = np.zeros(rows, np.int64) if mover is None else np.ascontiguousarray(as_numpy(mover), np.int64)
-        if mover is not None and (
-            movers.shape != (rows,) or (rows and not 0 <= movers.min() <= movers.max() < shape.players)
-        ):
-            raise ModelError(
-                f"{name}: mover must be one of the players 0 to {shape.players - 1} for each of {rows} roots"
-            )
-        if shape.players > 1:
-            values = seated(values, movers, shape.view)
-        values = _shaped(name, "value", values, (rows, shape.players))
+        movers = np.zeros(rows, np.int64)
+        if mover is not None:
+            where = "initial" if mover is said_mover else "plan(mover=…)"
+            movers = checked_column(f"{name}: {where}", "mover", mover, (rows,))
+            strangers = (movers < 0) | (movers >= shape.players)
+            if strangers.any():
+                at = _first(strangers)
+                raise ModelError(
+                    f"{name}: {where}: mover must be one of the players 0 to {shape.players - 1}, and is {movers[at]} "
+                    f"in row {at}"
+                )
+        values = by_seat(shape, "initial", "value", values, movers)
         if not np.isfinite(values).all():
             raise ModelError(f"{name}: initial gave a value that is not finite: root {_first(~np.isfinite(values))}")
-        mask = None if legal is None else np.ascontiguousarray(as_numpy(legal), np.bool_)
-        if mask is not None and (mask.shape != (rows, shape.actions) or not mask.any(axis=1).all()):
-            raise ModelError(
-                f"{name}: legal must be {(rows, shape.actions)} with an action for every root, found {mask.shape}"
-            )
-        preferred = None if logits is None else _shaped(name, "logits", as_numpy(logits), (rows, shape.actions))
+        mask = None
+        if legal is not None:
+            where = "initial" if legal is said_legal else "plan(legal=…)"
+            mask = checked_column(f"{name}: {where}", "legal", legal, (rows, shape.actions))
+            if not mask.any(axis=1).all():
+                at = int(mask.any(axis=1).argmin())
+                raise ModelError(
+                    f"{name}: {where}: legal has no action in row {at}; every root needs one, so plan only where "
+                    f"somebody can act"
+                )
+        preferred = None
+        if logits is not None:
+            preferred = checked_column(f"{name}: initial", "logits", logits, (rows, shape.actions))
         if preferred is not None and not np.isfinite(preferred).all():
             bad = ~np.isfinite(preferred)
             if mask is not None:
@@ -165,7 +176,7 @@ class Planner(Searcher):
         if self.compiled:
             steps: Any = CompiledSteps(native, self.model, self.shape, self.threads)
         else:
-            steps = Steps(native, self.model, shape, Latents(latent), mask is not None)
+            steps = Steps(native, self.model, shape, Latents(latent, rows), mask is not None)
         return native, game, steps, streams
 
     def run(self, roots: Any, **budget: Any) -> list[Result]:
@@ -301,19 +312,6 @@ def plan(
     """Plan in a learned model for a batch of observations; `ab.Planner` is for doing that often."""
     planner = Planner(model, config, threads=threads)
     return planner.plan(observations, simulations=simulations, visits=visits, seconds=seconds, legal=legal, mover=mover)
-
-
-def _shaped(name: str, column: str, array: npt.NDArray[Any], wanted: tuple[int, ...]) -> npt.NDArray[Any]:
-    """Return numbers in the shape and type the engine takes them."""
-    if array.shape == wanted and array.dtype in (np.float32, np.float64) and array.flags.c_contiguous:
-        return array
-    if array.dtype.kind not in "fiu":
-        raise ModelError(f"{name}: initial gave {column} of type {array.dtype}, expected real numbers")
-    if array.shape == wanted[:1] and wanted[1:] == (1,):
-        array = array.reshape(wanted)
-    if array.shape != wanted:
-        raise ModelError(f"{name}: initial gave {column} of shape {array.shape}, expected {wanted}")
-    return np.ascontiguousarray(array, np.float32 if array.dtype == np.float32 else np.float64)
 
 
 def _first(bad: npt.NDArray[np.bool_]) -> int:

@@ -10,12 +10,11 @@ import numpy as np
 import numpy.typing as npt
 
 from anabranch.errors import ModelError
-from anabranch.evaluate.seats import seated
-from anabranch.models.arrays import Latents, as_numpy
+from anabranch.models.arrays import Latents
 from anabranch.models.model import Shape
+from anabranch.models.said import by_seat, checked_column, checked_tuple
 from anabranch.search.engine.failure import spelled
 
-Floats = npt.NDArray[Any]
 TAKEN = -1  # as the engine says it
 # What the engine may find wrong with a row, in the order it numbers them.
 WRONG = (
@@ -48,7 +47,6 @@ class Steps:
     def __init__(self, native: Any, model: Any, shape: Shape, latents: Latents, masks: bool) -> None:
         self.native, self.model, self.shape, self.latents, self.masks = native, model, shape, latents, masks
         self._indices = latents.index
-        self._at_fault: int | None = None  # the root whose row was refused
 
     @property
     def bytes(self) -> int:
@@ -88,7 +86,7 @@ class Steps:
         """The same for one player, one wave at a time: nothing is turned around the table, and steps follow fast."""
         native, latents, index = self.native, self.latents, self.latents.index
         gather, answer, recurrent, plain = native.gather, native.answer, self.model.recurrent, latents.plain
-        before = 0
+        before, least = 0, 5 if self.shape.discount is None else 4
         while rows := gather(False):
             if rows != before:  # the engine fills the same arrays again while there are as many rows
                 before, parents, actions = rows, native.parents, native.actions
@@ -96,7 +94,7 @@ class Steps:
                 told = recurrent(plain.array.take(parents, 0), actions)
             else:
                 told = recurrent(latents.rows(index(parents)), index(actions))
-            if type(told) is tuple and len(told) == 4:
+            if type(told) is tuple and len(told) == 4 == least:
                 following, reward, logits, value = told
                 latents.put(native.first, following, rows)
                 columns: tuple[Any, ...] = (logits, value, reward)
@@ -124,17 +122,36 @@ class Steps:
 
     def _columns(self, told: Any, rows: int) -> Columns:
         """Take a transition apart, values and rewards in seat order."""
-        _, reward, logits, value, *more = told
-        discount, legal, mover = (*more, None, None, None)[:3] if more else (None, None, None)
+        columns = self._apart("recurrent", told)
         if self.shape.players == 1:
-            return Columns(logits, value, reward, discount, mover, legal)
-        native, players, view = self.native, self.shape.players, self.shape.view
-        before = native.movers
-        after = (before + 1) % players if mover is None else as_numpy(mover).astype(np.int64)
-        value = seated(as_numpy(value), after, view)
-        if reward is not None:
-            reward = seated(as_numpy(reward), before, view)
-        return Columns(logits, value, reward, discount, after if mover is not None else None, legal, None)
+            return columns
+        return self._seated("recurrent", columns, self.native.movers)
+
+    def _apart(self, verb: str, told: Any) -> Columns:
+        """Return what a transition says beside its latent."""
+        _, reward, logits, value, *more = told
+        discount, legal, mover = (*more, None, None, None)[:3]
+        name, known = self.shape.name, self.shape.discount
+        if discount is None and known is None:
+            raise ModelError(
+                f"{name}: {name}.discount is None, so {verb} says it step by step, and it gave none; give discount, 0 "
+                f"where it ends, or set {name}.discount to a number"
+            )
+        if discount is not None and known is not None:
+            raise ModelError(
+                f"{name}: {verb} gave a discount, but {name}.discount is {known}; set it to None to let {verb} say it "
+                f"step by step"
+            )
+        return Columns(logits, value, reward, discount, mover, legal)
+
+    def _seated(self, verb: str, columns: Columns, before: npt.NDArray[np.int64]) -> Columns:
+        """Return the same with values from the seat of who moves then, and rewards of who moved before, by seat."""
+        shape, rows = self.shape, len(before)
+        mover, after = columns.mover, (before + 1) % shape.players
+        if mover is not None:
+            mover = after = checked_column(f"{shape.name}: {verb}", "mover", mover, (rows,))
+        reward = None if columns.reward is None else by_seat(shape, verb, "reward", columns.reward, before)
+        return columns._replace(value=by_seat(shape, verb, "value", columns.value, after), reward=reward, mover=mover)
 
     def _ask_stochastic(self, rows: int) -> Columns:
         """Ask for afterstates where the parent is a decision, for what follows an outcome where chance decided."""
@@ -154,25 +171,24 @@ class Steps:
         places = np.flatnonzero(after)
         if len(places):
             told = model.afterstate(self.latents.rows(self._indices(parents[places])), self._indices(actions[places]))
-            latent, odds, reward = (*told, None)[:3]
+            latent, odds, reward = (*checked_tuple(shape.name, "afterstate", told, 2, 3), None)[:3]
             self._scatter(first, places, latent)
-            chances[places] = as_numpy(odds)
+            where, wanted = f"{shape.name}: afterstate", (len(places), shape.outcomes)
+            chances[places] = checked_column(where, "chances", odds, wanted)
             if reward is not None:
                 given["reward"] = True
-                made["reward"][places] = self._by_seat(as_numpy(reward), native.movers[places])
+                made["reward"][places] = by_seat(shape, "afterstate", "reward", reward, native.movers[places])
         places = np.flatnonzero(~after)
         if len(places):
             told = model.chance(self.latents.rows(self._indices(parents[places])), self._indices(actions[places]))
-            latent, *_ = told
-            self._scatter(first, places, latent)
-            before = native.movers[places]
-            columns = self._seated(told, before)
-            for name, column in columns.items():
+            checked_tuple(shape.name, "chance", told, 4, 7)
+            self._scatter(first, places, told[0])
+            for name, column in self._after_chance(told, places)._asdict().items():
                 if column is not None:
                     given[name] = True
-                    if name == "logits" and as_numpy(column).dtype == np.float64:
+                    if name == "logits" and column.dtype == np.float64:
                         made[name] = made[name].astype(np.float64)
-                    made[name][places] = as_numpy(column)
+                    made[name][places] = column
         if not given["mover"]:
             made["mover"] = (native.movers + 1) % shape.players
         return Columns(
@@ -185,26 +201,14 @@ class Steps:
             chances,
         )
 
-    def _seated(self, told: Any, before: npt.NDArray[np.int64]) -> dict[str, Any]:
-        _, reward, logits, value, *more = told
-        discount, legal, mover = (*more, None, None, None)[:3]
-        after = (before + 1) % self.shape.players if mover is None else as_numpy(mover).astype(np.int64)
-        value = self._by_seat(as_numpy(value), after)
-        if reward is not None:
-            reward = self._by_seat(as_numpy(reward), before)
-        return {
-            "reward": reward,
-            "logits": logits,
-            "value": value,
-            "discount": discount,
-            "legal": legal,
-            "mover": after,
-        }
-
-    def _by_seat(self, values: Floats, movers: npt.NDArray[np.int64]) -> Floats:
-        if self.shape.players == 1:
-            return values.reshape(len(movers), 1)
-        return seated(values, movers, self.shape.view)
+    def _after_chance(self, told: Any, places: npt.NDArray[np.int64]) -> Columns:
+        """Return what follows outcomes as the engine reads it; a row to blame is told by its place in the whole."""
+        try:
+            columns = self._seated("chance", self._apart("chance", told), self.native.movers[places])
+            return self._plain("chance", columns, len(places))
+        except ModelError as error:
+            error.row = None if error.row is None else int(places[error.row])
+            raise
 
     def _scatter(self, first: int, places: npt.NDArray[np.int64], latent: Any) -> None:
         self.latents.put_at(self._indices(places + first), latent, int(first) + int(places[-1]) + 1, len(places))
@@ -216,65 +220,39 @@ class Steps:
         except TypeError:  # no arrays, or not in this processor's memory
             row, wrong = 0, -1
         if row != TAKEN and wrong < 0:  # other types or shapes than the engine reads at once
-            columns = self._plain(columns, rows)
+            columns = self._plain("recurrent", columns, rows)
             row, wrong = self.native.look(*columns)
         if row != TAKEN:
-            action, self._at_fault = int(self.native.actions[row]), self.native.root_of(row)
-            raise ModelError(f"{self.shape.name}: {WRONG[wrong]}: row {row}, after action {action}")
+            assert wrong > 0
+            action = int(self.native.actions[row])
+            raise ModelError(f"{self.shape.name}: {WRONG[wrong]}: row {row}, after action {action}", row)
         return columns
 
-    def _plain(self, columns: Columns, rows: int) -> Columns:
+    def _plain(self, verb: str, columns: Columns, rows: int) -> Columns:
         """Return the columns as the engine reads them, or say which has a shape or type that cannot be."""
         shape, name = self.shape, self.shape.name
-        wide = {
-            "logits": (rows, shape.actions),
-            "value": (rows, shape.players),
-            "reward": (rows, shape.players),
-            "discount": (rows,),
-            "mover": (rows,),
-            "legal": (rows, shape.actions),
-            "chances": (rows, shape.outcomes),
-        }
-        if columns.discount is not None and shape.discount is not None:
-            raise ModelError(
-                f"{name}: recurrent gave a discount, but {name}.discount is {shape.discount}; set it to None to let "
-                f"recurrent say it step by step"
-            )
         if columns.legal is not None and not self.masks:
             raise ModelError(
-                f"{name}: recurrent says what is legal, but nothing did at the roots; let initial do so too, or give "
+                f"{name}: {verb} says what is legal, but nothing did at the roots; let initial do so too, or give "
                 f"legal= to plan"
             )
+        wide = {"logits": shape.actions, "legal": shape.actions, "chances": shape.outcomes}
         made: dict[str, Any] = {}
         for column, given in columns._asdict().items():
-            if given is None:
+            if given is None and column != "value":
                 made[column] = None
-                continue
-            array = as_numpy(given)
-            kinds, kind = {"legal": ("b", np.bool_), "mover": ("iu", np.int64)}.get(column, ("fiu", np.float64))
-            if array.dtype.kind not in kinds:
-                raise ModelError(f"{name}: {column} has type {array.dtype}, expected {np.dtype(kind).name}")
-            if array.shape != wide[column] and not (array.shape == (rows,) and wide[column] == (rows, 1)):
-                raise ModelError(f"{name}: {column} has shape {array.shape}, expected {wide[column]}")
-            single = kind is np.float64 and array.dtype == np.float32
-            made[column] = np.ascontiguousarray(array, np.float32 if single else kind)
+            else:
+                wanted = (rows,) if column in ("discount", "mover") else (rows, wide.get(column, shape.players))
+                made[column] = checked_column(f"{name}: {verb}", column, given, wanted)
         return Columns(**made)
 
     def _note(self, error: BaseException) -> None:
         """Say where in the search a model was asked when something went wrong."""
         rows = len(self.native.parents)
         if rows and isinstance(error, Exception):
-            root = self.native.root_of(0) if self._at_fault is None else self._at_fault
+            row = error.row if isinstance(error, ModelError) else None
+            root = self.native.root_of(row or 0)
             line = spelled(self.native.searches[root].line())
             error.add_note(
                 f"while {self.shape.name} was asked for {rows} transitions; actions from root {root}: {line}"
             )
-        self._at_fault = None
-
-
-def checked_tuple(name: str, verb: str, told: Any, least: int, most: int) -> Any:
-    """Refuse what is no tuple of the right length."""
-    if not isinstance(told, tuple) or not least <= len(told) <= most:
-        found = f"a tuple of {len(told)}" if isinstance(told, tuple) else type(told).__name__
-        raise ModelError(f"{name}: {verb} must return a tuple of {least} to {most} arrays, found {found}")
-    return told

@@ -11,6 +11,7 @@ from anabranch.errors import UsageError, shown
 from anabranch.evaluate.identity import Identity, identity
 from anabranch.evaluate.load import load
 from anabranch.game.game import Game
+from anabranch.models.game import as_tree
 from anabranch.models.learned import model_of, observed
 from anabranch.models.planner import Planner
 from anabranch.play.agent import Agent, Turn
@@ -46,6 +47,7 @@ class PlanAgent(Agent):
         self.model = load(str(model)) if isinstance(model, (str, Path)) else model
         self.simulations, self.temperature = simulations, temperature
         self.config = USUAL if config is None else checked_config(config)
+        as_tree(self.config)  # refuses what no plan has
         self._planner: tuple[Game, Planner] | None = None
 
     @property

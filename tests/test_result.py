@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -68,6 +69,24 @@ def test_the_value_is_the_mean_of_what_was_tried(alone):
 
 def test_the_action_is_the_most_likely_one_and_begins_the_line(alone):
     assert alone.action == int(np.argmax(alone.visits[1])) == alone.line[0]
+
+
+@pytest.mark.parametrize("proofs", ["on", "off"])
+@pytest.mark.parametrize("selector", [ab.Puct(), ab.Gumbel(), ab.Ucb1()])
+@pytest.mark.parametrize("name", ["tic_tac_toe", "pig", "goofspiel"])
+def test_whatever_decides_the_action_it_begins_the_line(name, selector, proofs):
+    """What is proven and a run of Gumbel's may choose another than the most visited one."""
+    state = ab.games.load(name).start()
+    config = ab.SearchConfig(selector=selector, proofs=proofs, simultaneous=ab.RegretMatching())
+    for seed in range(8):
+        while isinstance(state.turn, int) and not state.over:
+            state = state.step(state.outcomes()[0][0])[0]
+        if state.over:
+            break
+        config = replace(config, seed=seed)
+        result = ab.search(state, simulations=40 + 90 * seed, evaluator=ab.Hashing(), config=config)
+        assert result.line[0] == result.action
+        state = state.step(result.action)[0]
 
 
 def test_the_line_can_be_played(alone, joint, dice):

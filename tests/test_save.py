@@ -349,6 +349,27 @@ def test_object_games_say_why_they_cannot_be_saved(tmp_path):
         ab.Searcher(Race(), ab.Hashing()).load(path)
 
 
+RULED = [
+    {"noise": ab.RootNoise(), "forced": ab.ForcedPlayouts()},
+    {"selector": ab.Gumbel(considered=4)},
+    {"selector": ab.Gumbel(), "simultaneous": ab.Gumbel(considered=3)},
+]
+
+
+@pytest.mark.parametrize("settings", RULED, ids=["noise", "gumbel", "gumbel at once"])
+@pytest.mark.parametrize("name", ["connect_four", "goofspiel"])
+def test_a_loaded_root_tells_what_it_told(name, settings, tmp_path):
+    """What held at the root, noise, forced visits or the plan of a Gumbel run, is part of its result: no more search."""
+    game = ab.games.load(name)
+    for seed in range(4):
+        root = searched(game, simulations=40, seed=seed, **settings)
+        again = ab.Searcher(game, ab.Hashing(), root.searcher.config, threads=1).load(root.save(tmp_path / "root"))
+        told, found = root.result, again.result
+        for part in ("policy", "target", "prior", "visits", "q", "value"):
+            np.testing.assert_array_equal(getattr(found, part), getattr(told, part), part)
+        assert (found.action, found.line) == (told.action, told.line)
+
+
 # Roots that moved on
 
 

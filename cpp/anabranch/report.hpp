@@ -189,19 +189,33 @@ inline RootProof proof_of_root(Search& search) {
   return told;
 }
 
-// The principal variation: from a node along the most visited edge, the first of equals.
-inline std::vector<Actions> principal_variation(Search& search, NodeId from = 0) {
+// The most visited edge of a node, the first of equals; kNone where nothing was visited.
+inline EdgeId most_visited(const Graph& g, const Node& node) {
+  EdgeId best = kNone;
+  for (const EdgeId e : EdgeIds(node))
+    if (g.edges[e].visits > (best == kNone ? 0 : g.edges[best].visits)) best = e;
+  return best;
+}
+
+// The principal variation: what is played at the root (where nobody acts, the most visited outcome), then along the most visited
+// edges. Empty while nothing was visited; the first step alone where players never chose it together.
+inline std::vector<Actions> principal_variation(Search& search, const Actions& first) {
   const Graph& g = search.graph();
+  EdgeId e = most_visited(g, g.nodes[0]);
+  if (e == kNone) return {};
+  const auto played = [&](EdgeId edge) { return search.expander().actions_of(0, g.edges[edge].move) == first; };
+  if (!first.empty() && !played(e)) {
+    e = kNone;
+    for (const EdgeId edge : EdgeIds(g.nodes[0]))
+      if (g.edges[edge].visits > 0 && played(edge)) e = edge;
+    if (e == kNone) return {first};
+  }
   std::vector<Actions> line;
   std::unordered_set<NodeId> seen;
-  for (NodeId at = from; at != kNone && seen.insert(at).second;) {
-    const Node& node = g.nodes[at];
-    EdgeId best = node.edges;
-    for (const EdgeId e : EdgeIds(node))
-      if (g.edges[e].visits > g.edges[best].visits) best = e;
-    if (node.edge_count == 0 || g.edges[best].visits == 0) break;
-    line.push_back(search.expander().actions_of(at, g.edges[best].move));
-    at = g.edges[best].child;
+  for (NodeId at = 0; e != kNone && seen.insert(at).second;) {
+    line.push_back(search.expander().actions_of(at, g.edges[e].move));
+    at = g.edges[e].child;
+    e = at == kNone ? kNone : most_visited(g, g.nodes[at]);
   }
   return line;
 }

@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "anabranch/root_gumbel.hpp"
 #include "anabranch/snapshot.hpp"
 
 namespace anabranch {
@@ -66,6 +67,19 @@ class Restore {
     g_.graded = false;  // levels are not kept; this costs time only
     g_.low = s_.low;
     g_.high = s_.high;
+    if (!s_.run.empty()) plan_run();
+  }
+
+  // Plan the last run of a Gumbel search again: its noise is drawn as it was.
+  void plan_run() {
+    const Node& root = g_.nodes[0];
+    const SelectorConfig& selector = root.acting > 1 ? search_.config().simultaneous : search_.config().selector;
+    require(root.kind == Kind::decision && search_.root_ready() && selector.rule == Rule::gumbel, "there is a plan of a run that none can have made");
+    require(s_.run.size() == 1 && s_.run[0] < kNone, "a run has no number of simulations");
+    const std::vector<std::uint32_t> now = root_choice_visits(search_);
+    require(now.size() == s_.run_before.size(), "a run is planned for other choices");
+    for (std::size_t a = 0; a < now.size(); ++a) require(s_.run_before[a] <= now[a], "a choice was visited less after a run than before");
+    plan_gumbel_run(search_, selector, s_.run[0], s_.run_before);
   }
 
   void check_sizes() {

@@ -38,12 +38,22 @@ inline double gumbel_draw(Random& random) {
   return -std::log(-std::log(u > 0x1p-54 ? u : 0x1p-54));
 }
 
-// Plan a run until the root has `goal` visits; one without a simulation leaves the plan before it.
-inline void set_gumbel_plan(Search& search, const SelectorConfig& selector, std::uint64_t goal) {
+// How often each choice of a root's players was visited, one after the other.
+inline std::vector<std::uint32_t> root_choice_visits(Search& search) {
   const Graph& g = search.graph();
+  std::vector<std::uint32_t> visits(search.root_priors().size(), 0);
   const Node root = g.nodes[0];
-  const std::uint64_t now = search.root_visits(), simulations = goal > now ? goal - now : 0;
+  const Table* const table = root.acting > 1 ? &g.table_of(root) : nullptr;
+  for (std::size_t i = 0; i < root.acting; ++i)
+    for (const EdgeId e : EdgeIds(root)) visits[table ? table->starts[i] + table->choice(g.edges[e].move, i) : g.edges[e].move] += g.edges[e].visits;
+  return visits;
+}
+
+// Plan a run of so many simulations that begins, or began, where choices had `before` visits.
+inline void plan_gumbel_run(Search& search, const SelectorConfig& selector, std::uint64_t simulations, const std::vector<std::uint32_t>& before) {
+  const Graph& g = search.graph();
   const std::span<const float> priors = search.root_priors();
+  const Node root = g.nodes[0];
   RootRule& rule = search.unused_root_rule();
   rule.gumbel.assign(search.root_rule().gumbel.begin(), search.root_rule().gumbel.end());
   const Table* const table = root.acting > 1 ? &g.table_of(root) : nullptr;
@@ -55,8 +65,8 @@ inline void set_gumbel_plan(Search& search, const SelectorConfig& selector, std:
   }
   if (rule.gumbel.size() != priors.size()) throw std::domain_error("as many numbers of Gumbel noise as the root's players have choices");
   GumbelPlan& plan = rule.plan;
-  if (simulations == 0 && !search.root_rule().plan.scores.empty()) return;
-  plan.before.assign(priors.size(), 0);
+  plan.simulations = simulations;
+  plan.before = before;
   plan.considered.assign(priors.size(), 0);
   for (std::size_t a = 0; a < priors.size(); ++a)
     plan.scores.push_back(selector.noise * rule.gumbel[a] + std::log(static_cast<double>(priors[a])));
@@ -77,12 +87,17 @@ inline void set_gumbel_plan(Search& search, const SelectorConfig& selector, std:
       std::sort(listed.begin(), listed.end());
     }
     for (const std::uint32_t a : listed) plan.considered[start + a] = 1;
-    for (const EdgeId e : EdgeIds(root)) plan.before[start + (table ? table->choice(g.edges[e].move, i) : g.edges[e].move)] += g.edges[e].visits;
     plan.begun.push_back(0.0);
     for (std::size_t a = 0; a < size; ++a) plan.begun.back() += plan.before[start + a];
     plan_halving(most, simulations, plan.phases[i]);
   }
   search.use_root_rule();
+}
+
+// Plan a run until the root has `goal` visits; one without a simulation leaves the plan before it.
+inline void set_gumbel_plan(Search& search, const SelectorConfig& selector, std::uint64_t goal) {
+  const std::uint64_t now = search.root_visits(), simulations = goal > now ? goal - now : 0;
+  if (simulations > 0 || search.root_rule().plan.scores.empty()) plan_gumbel_run(search, selector, simulations, root_choice_visits(search));
 }
 
 }  // namespace anabranch

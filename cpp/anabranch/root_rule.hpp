@@ -20,6 +20,7 @@ struct GumbelPlan {
   std::vector<std::uint32_t> before;              // N₀, the visits when the run began
   std::vector<std::vector<std::uint32_t>> listed;  // the considered choices of each acting player, ascending
   std::vector<double> begun;                      // Σ N₀ of each
+  std::uint64_t simulations = 0;                  // that were planned
   std::vector<std::vector<HalvingPhase>> phases;  // of each acting player
 
   // Forget everything and keep the memory.

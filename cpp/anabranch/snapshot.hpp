@@ -56,6 +56,10 @@ struct Snapshot {
   std::vector<double> low, high;          // P each: the scale `graph`
   std::array<std::uint32_t, 32> free{};   // unused blocks of 1, 2, 4, … edges
   std::vector<std::uint32_t> link_parents, link_children;  // where parents are kept, in the order they were linked
+  // Of the last run of a Gumbel search, if there was one: how many simulations were planned (one number), and how often each
+  // choice of the root had been visited before it.
+  std::vector<std::uint64_t> run;
+  std::vector<std::uint32_t> run_before;
   std::vector<SavedColumn> columns;
 
   SavedColumn* column(const std::string& name) {
@@ -102,6 +106,10 @@ class Snapshots {
     }
     s.low = g.low;
     s.high = g.high;
+    if (const GumbelPlan& plan = search.root_rule().plan; !plan.scores.empty()) {
+      s.run = {plan.simulations};
+      s.run_before = plan.before;
+    }
     // After playouts that were undone there may be more unused blocks than growth alone leaves: those are not kept.
     for (std::size_t k = 0; k < s.free.size(); ++k) {
       s.free[k] = static_cast<std::uint32_t>(std::min(g.free_blocks(k), slots >> k));

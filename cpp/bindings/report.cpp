@@ -96,8 +96,8 @@ nb::dict columns(const BoundSearch& s) {
   return d;
 }
 
-// All that a result tells: (policy, prior, q, policy to learn from), visits, Q of the root, the principal variation, how many
-// nodes, whether the root is chance, the action of each player that a Gumbel search ended with (-1: none).
+// What a result tells: (policy, prior, q, policy to learn from), visits, Q of the root, how many nodes, whether the root is
+// chance, the action of each player that a Gumbel search ended with (-1: none).
 nb::tuple summary(BoundSearch& s) {
   Search& search = *s.search;
   const std::size_t players = search.graph().players, actions = static_cast<std::size_t>(search.graph().rules.actions), cells = players * actions;
@@ -108,11 +108,15 @@ nb::tuple summary(BoundSearch& s) {
   tell_target(search, told, numbers.data() + 3 * cells);
   Buffer<double> value(players);
   std::copy_n(search.graph().mean(0), players, value.data());
-  nb::list line;
-  for (const Actions& step : principal_variation(search))
-    line.append(step.size() == 1 ? nb::object(nb::int_(step[0])) : nb::object(nb::tuple(nb::cast(step))));
-  return nb::make_tuple(numbers.array({4, players, actions}), counts.array({players, actions}), value.array({players}), line,
+  return nb::make_tuple(numbers.array({4, players, actions}), counts.array({players, actions}), value.array({players}),
                         search.graph().size(), search.graph().nodes[0].kind == Kind::chance, chosen.array({players}));
+}
+
+nb::list line_of_play(BoundSearch& s, const Actions& first) {
+  nb::list line;
+  for (const Actions& step : principal_variation(*s.search, first))
+    line.append(step.size() == 1 ? nb::object(nb::int_(step[0])) : nb::object(nb::tuple(nb::cast(step))));
+  return line;
 }
 
 // What many roots found, for who plays their games on: policies [N, P, A], policies to learn from [N, P, A], values [N, P], visits [N].
@@ -202,8 +206,11 @@ void bind_report(nb::module_& m) {
   m.def("columns", &columns, nb::arg("search"), nb::sig("def columns(search: Search) -> dict[str, object]"), "The graph as NumPy views.");
   m.def("summary", [](BoundSearch& s) { return reporting(s, [&] { return summary(s); }); }, nb::arg("search"),
         nb::sig("def summary(search: Search) -> tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.int64], "
-                "numpy.typing.NDArray[numpy.float64], list[int | tuple[int, ...]], int, bool, numpy.typing.NDArray[numpy.int64]]"),
-        "(policy, prior, q, policy to learn from) and visits by player and action, the root's value, the principal variation, how many nodes, whether it is chance, what a Gumbel search ended with.");
+                "numpy.typing.NDArray[numpy.float64], int, bool, numpy.typing.NDArray[numpy.int64]]"),
+        "(policy, prior, q, policy to learn from) and visits by player and action, the root's value, how many nodes, whether it is chance, what a Gumbel search ended with.");
+  m.def("principal_variation", [](BoundSearch& s, const Actions& first) { return reporting(s, [&] { return line_of_play(s, first); }); },
+        nb::arg("search"), nb::arg("first"), nb::sig("def principal_variation(search: Search, first: Sequence[int]) -> list[int | tuple[int, ...]]"),
+        "The line that a search expects after what is played first; none: the most visited outcome.");
   m.def("root_policies", &root_policies, nb::arg("searches"),
         nb::sig("def root_policies(searches: Sequence[Search]) -> tuple[numpy.typing.NDArray[numpy.float64], "
                 "numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.int64]]"),

@@ -169,6 +169,7 @@ void bind_search(nb::module_& m) {
                    [](BoundSearch& s, std::uint64_t number) { idle(s).set_root_number(number); }, "How often the root moved on.")
       .def("advance", &advance, nb::arg("actions"), nb::arg("state"), nb::arg("keep"),
            "Make the state after the actions of all players (or an outcome, as the first) the root.")
+      .def_prop_ro("ruled", [](const BoundSearch& s) { return idle(s).root_rule().holds(); }, "Whether a rule of its own holds at the root.")
       .def_prop_ro("noised", [](const BoundSearch& s) { return !idle(s).root_rule().priors.empty(); }, "Whether the root has priors of its own.");
 
   m.def("set_gumbel", &set_gumbel, nb::arg("search"), nb::arg("noise"),

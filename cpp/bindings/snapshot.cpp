@@ -62,6 +62,10 @@ nb::dict snapshot(BoundSearch& s) {
   d["free"] = owned(std::vector<std::uint32_t>(taken.free.begin(), taken.free.end()));
   d["link_parents"] = owned(std::move(taken.link_parents));
   d["link_children"] = owned(std::move(taken.link_children));
+  if (!taken.run.empty()) {
+    d["run"] = owned(std::move(taken.run));
+    d["run_before"] = owned(std::move(taken.run_before));
+  }
   for (SavedColumn& column : taken.columns) d[column.name.c_str()] = array_of(std::move(column));
   return d;
 }
@@ -88,6 +92,10 @@ void restore(BoundSearch& s, const nb::dict& d) {
     std::copy(free.begin(), free.end(), given.free.begin());
     given.link_parents = read<std::uint32_t>(d, "link_parents");
     given.link_children = read<std::uint32_t>(d, "link_children");
+    if (d.contains("run")) {
+      given.run = read<std::uint64_t>(d, "run");
+      given.run_before = read<std::uint32_t>(d, "run_before");
+    }
     const Graph& g = idle(s).graph();
     const auto read_saved = [&](const auto& column) {
       if (column.saved) given.columns.push_back(read_column(d, column));

@@ -260,6 +260,10 @@ class Search:
         """
 
     @property
+    def ruled(self) -> bool:
+        """Whether a rule of its own holds at the root."""
+
+    @property
     def noised(self) -> bool:
         """Whether the root has priors of its own."""
 
@@ -441,9 +445,14 @@ class Plan:
 def columns(search: Search) -> dict[str, object]:
     """The graph as NumPy views."""
 
-def summary(search: Search) -> tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.int64], numpy.typing.NDArray[numpy.float64], list[int | tuple[int, ...]], int, bool, numpy.typing.NDArray[numpy.int64]]:
+def summary(search: Search) -> tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.int64], numpy.typing.NDArray[numpy.float64], int, bool, numpy.typing.NDArray[numpy.int64]]:
     """
-    (policy, prior, q, policy to learn from) and visits by player and action, the root's value, the principal variation, how many nodes, whether it is chance, what a Gumbel search ended with.
+    (policy, prior, q, policy to learn from) and visits by player and action, the root's value, how many nodes, whether it is chance, what a Gumbel search ended with.
+    """
+
+def principal_variation(search: Search, first: Sequence[int]) -> list[int | tuple[int, ...]]:
+    """
+    The line that a search expects after what is played first; none: the most visited outcome.
     """
 
 def root_policies(searches: Sequence[Search]) -> tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.int64]]:

@@ -13,7 +13,7 @@ from anabranch.game.game import Game
 from anabranch.game.state import State
 from anabranch.search.engine.failure import reported
 from anabranch.search.results.proof import EdgeProof, Proof, played_choice, played_policy
-from anabranch.search.results.result import Result
+from anabranch.search.results.result import Result, choices
 from anabranch.search.results.views import EdgeView, NodeView, paid
 
 if TYPE_CHECKING:
@@ -194,10 +194,13 @@ class Graph:
     ) -> Result:
         """Read a result off the root; `config` are the settings it was searched with, `full` whether no cap cut it."""
         found = reported(self._root, _native.summary, self.native)
-        (chances, prior, q, target), visits, value, line, nodes, rolled, chosen = found
+        (chances, prior, q, target), visits, value, nodes, rolled, chosen = found
         proof = None if config is None or config.proofs == "off" else self._proof()
         played = chances if proof is None else played_policy(chances, visits, q, self._root, proof)
         winner = tuple(chosen[chosen >= 0].tolist()) or None
+        if proof is not None:
+            winner = played_choice(winner, played, q, self._root, proof)
+        first = choices(self._root, played, winner)
         fan = []
         if rolled:
             fan = [(int(e.action), e.probability, e.visits, e.value) for e in self.node(0).edges]  # type: ignore[arg-type]
@@ -210,7 +213,7 @@ class Graph:
             prior=prior,
             value=value,
             outcomes=fan,
-            line=line,
+            line=reported(self._root, _native.principal_variation, self.native, first),
             nodes=nodes,
             simulations=simulations,
             seconds=seconds,
@@ -218,7 +221,7 @@ class Graph:
             config=config,
             pruned=target,
             full=full,
-            chosen=winner if proof is None else played_choice(winner, played, q, self._root, proof),
+            chosen=winner,
             proof=proof,
             searched=chances,
         )

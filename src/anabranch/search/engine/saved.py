@@ -61,8 +61,9 @@ COLUMNS = {
     "link_parents": "<u4",
     "link_children": "<u4",
 }
-DECLARED = _native.saved_columns()  # in files where the settings keep them
-FILES = {"header": "|u1", "root": "|u1", **COLUMNS, **DECLARED}
+RUN = {"run": "<u8", "run_before": "<u4"}  # in files of a Gumbel search that was run
+OPTIONAL = {**_native.saved_columns(), **RUN}  # the first in files where the settings keep them
+FILES = {"header": "|u1", "root": "|u1", **COLUMNS, **OPTIONAL}
 
 
 class Header(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -78,6 +79,7 @@ class Header(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     evaluator: str
     nodes: int
     edges: int
+    ruled: bool = False  # whether noise or forced visits held at the root
 
 
 def save(root: Root, path: str | os.PathLike[str]) -> Path:
@@ -112,6 +114,7 @@ def save(root: Root, path: str | os.PathLike[str]) -> Path:
         evaluator=str(evaluator_identity(root.searcher.evaluator)),
         nodes=len(columns["visits"]),
         edges=len(columns["children"]),
+        ruled=bool(root.native.ruled),
     )
     columns["header"] = np.frombuffer(json.dumps(msgspec.to_builtins(header)).encode(), np.uint8)
     columns["root"] = np.frombuffer(root.state.data, np.uint8)
@@ -141,8 +144,10 @@ def load(
         raise DataError(f"{path}: the header promises {header.nodes} nodes and {header.edges} edges; there are others")
     try:
         root = Root(searcher, State(game, data), header.stream)
+        root.native.root_number = header.root_number  # what its noise is drawn by
         _native.restore(root.native, {**columns})
-        root.native.root_number = header.root_number
+        if header.ruled:
+            searcher.let_explore([root], [0])  # draws the noise that it had; a Gumbel run was planned by `restore`
     except _native.Damaged as error:
         raise DataError(f"{path} is no search of {game!r} by these rules: {error}") from None
     except _native.SearchFailed as failure:
@@ -172,7 +177,7 @@ def pack(columns: dict[str, npt.NDArray[Any]]) -> bytes:
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_STORED) as archive:
         for name, kind in FILES.items():
-            if name not in columns and name in DECLARED:
+            if name not in columns and name in OPTIONAL:
                 continue
             member = io.BytesIO()
             np.lib.format.write_array(member, columns[name].astype(kind, copy=False), allow_pickle=False)
@@ -194,7 +199,7 @@ def unpack(data: bytes, path: Path) -> dict[str, npt.NDArray[Any]]:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
             members = archive.infolist()
             found = {member.filename.removesuffix(".npy") for member in members}
-            if len(members) != len(found) or not set(FILES) - set(DECLARED) <= found <= set(FILES):
+            if len(members) != len(found) or not set(FILES) - set(OPTIONAL) <= found <= set(FILES):
                 raise DataError(f"{path} is not a saved search: it holds other columns")
             return {member.filename[: -len(".npy")]: _read_column(archive, member, path) for member in members}
     except DataError:

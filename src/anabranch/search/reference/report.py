@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from typing import Protocol
 
 import numpy as np
@@ -16,7 +15,8 @@ from anabranch.search.reference.select.marginals import marginals
 from anabranch.search.reference.select.selector import priors_in_use
 from anabranch.search.reference.walk import Walker
 from anabranch.search.results.proof import EdgeProof, Proof, played_choice, played_policy
-from anabranch.search.results.result import Floats, Result, used
+from anabranch.search.results.result import Floats, Result, as_action, choices, used
+from anabranch.search.results.views import Action
 from anabranch.search.settings.config import SearchConfig
 
 
@@ -54,7 +54,10 @@ def read_result(searched: Searched, simulations: int, seconds: float) -> Result:
         q[seat, ids] = [value if n > 0 else np.nan for value, n in zip(seen.values, seen.visits, strict=True)]
     fan = [_outcome(root, edge, game.players) for edge in root.edges.values()] if root.kind is Kind.CHANCE else []
     proof, winner = read_proof(root, walker.proofs), tuple(chosen) or None
-    played = chances if proof is None else played_policy(chances, visits, q, searched.state, proof)
+    played = chances
+    if proof is not None:
+        played = played_policy(chances, visits, q, searched.state, proof)
+        winner = played_choice(winner, played, q, searched.state, proof)
     return Result(
         state=searched.state,
         policy=played,
@@ -63,14 +66,14 @@ def read_result(searched: Searched, simulations: int, seconds: float) -> Result:
         prior=prior,
         value=np.array(root.mean),
         outcomes=sorted(fan, key=lambda row: row[0]),
-        line=[node.action_of(edge.move) for node, edge in _principal_variation(root)],
+        line=_line(root, as_action(choices(searched.state, played, winner))),
         nodes=len(graph.nodes),
         simulations=simulations,
         seconds=seconds,
         graph=graph,
         config=used(searched.config, searched.explores),
         full=searched.explores,
-        chosen=winner if proof is None else played_choice(winner, played, q, searched.state, proof),
+        chosen=winner,
         proof=proof,
         searched=chances,
     )
@@ -96,5 +99,11 @@ def _outcome(node: Node, edge: Edge, players: int) -> tuple[int, float, int, Flo
     return outcome, p, edge.visits, np.array([edge.value(player) for player in range(players)])
 
 
-def _principal_variation(root: Node) -> Iterator[tuple[Node, Edge]]:
-    return principal_variation(root, lambda node: node.edges.values(), lambda edge: edge.child)
+def _line(root: Node, action: Action | None) -> list[Action]:
+    """Return the line that is expected: what is played, or the most visited outcome, then the most visited edges."""
+    first = [edge for edge in root.edges.values() if action is None or root.action_of(edge.move) == action]
+    line = principal_variation(root, lambda at: first if at is root else at.edges.values(), lambda edge: edge.child)
+    found = [node.action_of(edge.move) for node, edge in line]
+    if not found and action is not None and any(edge.visits > 0 for edge in root.edges.values()):
+        return [action]  # players never chose it together
+    return found

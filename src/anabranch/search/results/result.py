@@ -23,6 +23,19 @@ if TYPE_CHECKING:
 Floats = npt.NDArray[np.float64]
 
 
+def choices(state: State, policy: Floats, winner: tuple[int, ...] | None) -> tuple[int, ...]:
+    """Return what the acting players choose: what a run ended with, or the most likely; nothing where nobody acts."""
+    turn = state.turn
+    if isinstance(turn, int):
+        return ()
+    return winner or tuple(int(np.argmax(policy[seat])) for seat in turn)
+
+
+def as_action(chosen: tuple[int, ...]) -> Action | None:
+    """Return choices as an action: an id, a tuple of ids where several act, None where nobody does."""
+    return None if not chosen else chosen[0] if len(chosen) == 1 else chosen
+
+
 @dataclass(frozen=True)
 class Result:
     """The outcome of a search. Arrays have one row per player and one column per action id."""
@@ -34,7 +47,7 @@ class Result:
     prior: Floats  # [P, A]
     value: Floats  # [P]
     outcomes: list[tuple[int, float, int, Floats]]  # of a chance root: outcome, probability, visits, value
-    line: list[Action]
+    line: list[Action]  # what is expected: `action`, then along the edges visited most
     nodes: int
     simulations: int
     seconds: float
@@ -59,11 +72,7 @@ class Result:
 
         It is the most likely one; of a Gumbel search the one that its run ended with.
         """
-        turn = self.state.turn
-        if isinstance(turn, int):
-            return None
-        best = self.chosen or tuple(int(np.argmax(self.policy[seat])) for seat in turn)
-        return best[0] if len(best) == 1 else best
+        return as_action(choices(self.state, self.policy, self.chosen))
 
     @property
     def target(self) -> Floats:

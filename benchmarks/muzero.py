@@ -135,7 +135,8 @@ def judged(name: str, game: ab.Game, folders: Sequence[Path]) -> str:
     """Return a table of the checkpoints of runs, and what else is told of the last one."""
     what = {"tic_tac_toe": ["losing lines first, second"], "cart_pole": ["steps balanced, mean, least"]}.get(name, [])
     heads = ["seed", "CPU minutes", "wall", "games", "steps", *what]
-    heads += [f"{each} 1, 5" for each in ("reward", "end", "missed ends", "legal", "value")]
+    far = preset(game, "muzero").unroll.steps
+    heads += [f"{each} 1, {far}" for each in ("reward", "end", "missed ends", "legal", "value")]
     lines, more = ["| " + " | ".join(heads) + " |", "|" + " ---: |" * len(heads)], []
     for folder in folders:
         with RunFolder.open(folder) as run:

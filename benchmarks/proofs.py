@@ -20,6 +20,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import io
+import os
 import re
 import runpy
 import subprocess
@@ -54,7 +55,7 @@ COSTS: dict[str, tuple[str, dict[str, Any], Any]] = {
     "Pig, two players": ("pig", {}, ab.Rollout()),
     "Yatzy": ("yatzy", {}, ab.Rollout()),
 }
-SIMULATIONS, MORE = 800, 3  # per search, and so many searches more
+SIMULATIONS, MORE = 800, 60  # per search, and so many searches more: starting Python varies by millions of instructions
 
 
 def search_more(title: str, more: str) -> None:
@@ -71,7 +72,8 @@ def instructions(title: str, more: str) -> int:
     with tempfile.TemporaryDirectory() as folder:
         program = [sys.executable, __file__, "--count", title, "--more", more]
         command = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={folder}/out", *program]
-        said = subprocess.run(command, capture_output=True, text=True, check=True).stderr
+        alike = {**os.environ, "PYTHONHASHSEED": "0"}
+        said = subprocess.run(command, capture_output=True, text=True, check=True, env=alike).stderr
     found = re.search(r"Collected : (\d+)", said)
     assert found, said
     return int(found[1])

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 TASKS = {
     "trivial": "One tree, an evaluator that costs nothing (uniform prior, value 0)",
     "batch": "256 trees at once, an evaluator that costs nothing",
-    "rollout": "One tree, every new position evaluated by one random rollout",
+    "rollout": "One tree, every new position evaluated by one rollout (ours win and block in connect four)",
     "python": "The same with rules in plain Python, tic-tac-toe, 800 simulations",
 }
 

@@ -34,7 +34,9 @@ BY_NAME = {peer.name: peer for peer in PEERS}
 BRIEF = {
     Question("trivial", "connect_four", "uniform", 800): "all peers that take an evaluator search in Python or JAX",
     Question("batch", "connect_four", "uniform", 200, 256): "with a real network both wait for the network",
-    Question("rollout", "connect_four", "rollout", 10_000): "its states also keep their history",
+    Question("rollout", "connect_four", "rollout", 10_000): (
+        "its states also keep their history; ours wins and blocks in its rollouts, which costs a fifth of its rate"
+    ),
     Question("rollout", "othello", "rollout", 10_000): "mostly a comparison of the two games' rules",
     Question("python", "tic_tac_toe", "rollout", 800): "rules as Python objects, which nobody compiles",
 }

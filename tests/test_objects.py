@@ -91,15 +91,18 @@ class Wheel(Road):
 
 
 def test_states_without_a_node_are_freed():
-    """Outcomes beyond the widening cap have a value and no node; the next run lets go of their states."""
+    """Outcomes beyond the widening cap have a value and no node; the next run lets go of their states.
+
+    Fewer than 64 (`kFew`) are not looked through. How many of them there are depends on when a run looks for Ctrl-C.
+    """
     gc.collect()  # of other tests
     game, before = Wheel(), Place.alive
     searcher = ab.Searcher(game, ab.Uniform(), ab.SearchConfig(chance=ab.Chance(widen_cap=3)), threads=1)
     root = searcher.root(game.start())
-    searcher.run(root, simulations=300)
+    searcher.run(root, simulations=3_000)
     assert len(root.graph) < 10
     searcher.run(root, simulations=1)
-    assert Place.alive - before < 20
+    assert Place.alive - before < 64 + 10
 
 
 def test_numbers_given_out_again_change_nothing():

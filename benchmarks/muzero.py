@@ -38,6 +38,8 @@ LAST = 300  # games of self-play whose winners are counted
 GAMES: dict[str, tuple[str, dict[str, Any]]] = {
     "tic_tac_toe": ("tic_tac_toe", {}),
     "three_players": ("n_in_a_row", {"players": 3, "size": 4, "line": 3, "rewards": "win"}),
+    "nine": ("n_in_a_row", {}),
+    "connect_four": ("connect_four", {}),
     "cart_pole": (f"{ROOT / 'examples' / '05_cart_pole.py'}:CartPole", {}),
 }
 

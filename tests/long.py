@@ -82,6 +82,10 @@ LONG = [
     # Training in processes of their own, and runs killed at every step; two of the steps are in every run.
     "tests/test_processes.py::test_a_*",
     "tests/test_muzero_runs.py::test_other_processes_play_the_same_games",
+    # Models that learn a coin; what holds for one that has learnt nothing is in every run.
+    "tests/test_world_dice.py::test_a_coin_has_two_codes_that_come_as_often_as_its_sides",
+    "tests/test_world_dice.py::test_a_plan_knows_what_a_toss_is_worth",
+    "tests/test_world_dice.py::test_without_codes_the_mean_is_learnt",
     "tests/test_processes.py::test_rules_that_fail*",
     "tests/test_cluster.py::test_a*[!d]",
     "tests/test_run_folder.py::test_nothing_acknowledged_is_lost_or_doubled_by_a_kill[[][!s]*",

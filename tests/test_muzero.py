@@ -395,7 +395,7 @@ def test_a_checkpoint_goes_on_as_if_never_stopped():
 # The model
 
 
-@pytest.mark.parametrize("name", ["world_mlp", "world_tower"])
+@pytest.mark.parametrize("name", ["world_mlp", "world_tower", "world_dice"])
 @pytest.mark.parametrize("game", ["tic_tac_toe", "connect_four", "othello", "pig"])
 def test_latents_lie_between_0_and_1_and_depend_on_the_action(game, name):
     played = ab.games.load(game)

@@ -169,7 +169,7 @@ def test_the_command_takes_a_method(tmp_path, capsys):
 
 
 def test_methods_need_networks_of_their_own():
-    with pytest.raises(UsageError, match="world_mlp or world_tower"):
+    with pytest.raises(UsageError, match="world_mlp, world_tower or world_dice"):
         TrainConfig(method="muzero")
     with pytest.raises(UsageError, match=r"alphazero needs net\.architecture mlp or tower"):
         tiny("method=alphazero")

@@ -18,6 +18,7 @@ from anabranch.nets.shape import Shape
 
 SMALL = {"mlp": {"width": 8, "layers": 2}, "tower": {"channels": 4, "blocks": 1, "head": 2, "hidden": 8}}
 SMALL |= {"world_mlp": {**SMALL["mlp"], "latent": 6}, "world_tower": SMALL["tower"]}
+SMALL |= {"world_dice": {**SMALL["world_mlp"], "codes": 3}}
 SEEING = [name for name in ab.games.names() if ab.games.load(name).has("observe")]
 
 

@@ -359,7 +359,7 @@ RULED = [
 @pytest.mark.parametrize("settings", RULED, ids=["noise", "gumbel", "gumbel at once"])
 @pytest.mark.parametrize("name", ["connect_four", "goofspiel"])
 def test_a_loaded_root_tells_what_it_told(name, settings, tmp_path):
-    """What held at the root, noise, forced visits or the plan of a Gumbel run, is part of its result: no more search."""
+    """What held at the root (noise, forced visits, the plan of a Gumbel run) is part of its result."""
     game = ab.games.load(name)
     for seed in range(4):
         root = searched(game, simulations=40, seed=seed, **settings)

@@ -2,7 +2,8 @@
 
 All of it is counted where the game had not ended before the step, in units that can be read: rewards and values in the
 game's own units, the rest as shares. What a model cannot do shows here first: `missed` is the share of ends that it
-did not see coming, which a small share of wrong ends may hide, since ends are rare.
+did not see coming, which a small share of wrong ends may hide, since ends are rare. Models with chance in them are told
+what chance did.
 """
 
 from __future__ import annotations
@@ -41,12 +42,19 @@ def errors_on(net: WorldModel, rows: Mapping[str, npt.NDArray[Any]]) -> Errors:
     """Return how far a model is off on rows with all that is seen `ahead`."""
     import torch
 
+    from anabranch.learn.codes import certain, followed
+
     found: Errors = {name: [] for name in WORDS}
     seen = torch.from_numpy(rows["observations"])
     with torch.inference_mode():
         latent = net.represent(seen[:, 0])
         for k in range(rows["actions"].shape[1]):
-            latent, outcome = net.step(latent, torch.from_numpy(rows["actions"][:, k]))
+            actions = torch.from_numpy(rows["actions"][:, k])
+            if net.codes:  # chance does what it really did
+                after, _ = net.afterstate(latent, actions)
+                latent, outcome = net.chance(after, certain(net.encode(followed(rows, k))))
+            else:
+                latent, outcome = net.step(latent, actions)
             told = net.predict(latent)
             real = net.represent(seen[:, k + 1])
             inside, onward = rows["inside"][:, k], rows["inside"][:, k + 1]

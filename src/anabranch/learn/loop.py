@@ -104,7 +104,8 @@ class Training:
         self.run, self.game, self.config, self.progress = run, game, config, progress
         self.learner = Learner(new_net(config.net, shape_of(game), config.seed), config.learner, loss_of(config))
         unroll = config.unroll.steps if config.method == "muzero" else 0
-        self.replay = Replay(game, config.replay, config.targets, unroll, ahead=config.unroll.consistency > 0)
+        ahead = config.unroll.consistency > 0 or config.net.architecture == "world_dice"
+        self.replay = Replay(game, config.replay, config.targets, unroll, ahead=ahead)
         plain = replace(config.replay, symmetries=False, endings=0.0, window=HELD_OUT, growth=0.0)
         self.held_out = Replay(game, plain, config.targets, unroll, ahead=True) if unroll else None
         self.losses: Losses | None = None

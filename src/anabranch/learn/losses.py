@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
+from anabranch.learn.codes import drawn, followed
 from anabranch.learn.settings import TrainConfig, Unroll
 from anabranch.learn.targets import two_hot
 from anabranch.nets.net import Net, ValueScale
@@ -54,15 +55,21 @@ def muzero(net: WorldModel, rows: Arrays, value_weight: float, unroll: Unroll) -
     """Return L_0 + (1/K)·Σ_{k=1..K} L_k, L_k the losses of what is said after k imagined steps.
 
     L_k has the policy and value of the latent and what is legal there, and the reward, end and next mover of the step
-    that led to it. Half of the gradient goes through every step but the first (Schrittwieser et al. 2020).
+    that led to it, and of the code of chance, where the model has such. Half of the gradient goes through every step
+    but the first (Schrittwieser et al. 2020).
     """
     seen = torch.from_numpy(rows["observations"])
     actions = torch.from_numpy(rows["actions"])
     steps = actions.shape[1]
     latent = net.represent(seen[:, 0])
-    latents, outcomes = [latent], []
+    latents, outcomes, surprises = [latent], [], []
     for k in range(steps):
-        latent, outcome = net.step(latent if k == 0 else halved(latent), actions[:, k])
+        before = latent if k == 0 else halved(latent)
+        if net.codes:
+            latent, outcome, surprise = drawn(net, before, actions[:, k], followed(rows, k))
+            surprises.append(surprise)
+        else:
+            latent, outcome = net.step(before, actions[:, k])
         latents.append(latent)
         outcomes.append(outcome)
     told = net.predict(torch.cat(latents))
@@ -87,6 +94,10 @@ def muzero(net: WorldModel, rows: Arrays, value_weight: float, unroll: Unroll) -
     share = 1.0 / steps
     total = of_latents[:, 0].mean() + share * (of_latents[:, 1:] + of_steps).sum(dim=1).mean()
     more = {"reward": reward.mean(), "end": end.mean(), "legal": legal.mean(), "mover": mover.mean()}
+    if surprises:
+        chance = torch.stack(surprises, dim=1) * played * known
+        total = total + unroll.chance * share * chance.sum(dim=1).mean()
+        more["chance"] = chance.mean()
     if unroll.consistency:
         apart = consistency(net, latents[1:], seen[:, 1:]) * inside[:, 1:]
         total = total + unroll.consistency * share * apart.sum(dim=1).mean()

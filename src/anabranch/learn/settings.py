@@ -59,15 +59,17 @@ class Net(Part):
     """Which network learns; sizes that an architecture does not have are not read."""
 
     architecture: Annotated[
-        Literal["mlp", "tower", "world_mlp", "world_tower"], "a name of ab.nets; those of muzero begin with world"
+        Literal["mlp", "tower", "world_mlp", "world_tower", "world_dice"],
+        "a name of ab.nets; those of muzero begin with world, and world_dice knows chance",
     ] = "tower"
     channels: Annotated[int, "towers: channels of a block", Within(1, 2048)] = 32
     blocks: Annotated[int, "towers: residual blocks", Within(1, 128)] = 5
     head: Annotated[int, "towers: channels of the heads", Within(1, 256)] = 8
     hidden: Annotated[int, "towers: numbers in the value's hidden layer", Within(1, 4096)] = 64
-    width: Annotated[int, "mlp, world_mlp: numbers in a hidden layer", Within(1, 16384)] = 128
-    layers: Annotated[int, "mlp, world_mlp: hidden layers", Within(1, 64)] = 2
-    latent: Annotated[int, "world_mlp: numbers of a latent", Within(1, 16384)] = 64
+    width: Annotated[int, "mlp, world_mlp, world_dice: numbers in a hidden layer", Within(1, 16384)] = 128
+    layers: Annotated[int, "mlp, world_mlp, world_dice: hidden layers", Within(1, 64)] = 2
+    latent: Annotated[int, "world_mlp, world_dice: numbers of a latent", Within(1, 16384)] = 64
+    codes: Annotated[int, "world_dice: what chance may do, as so many codes", Within(1, 1024)] = 16
     bins: Annotated[
         int, "categories of a value; 1: a value is one number, learnt by squared error", Within(1, 1024)
     ] = 1
@@ -175,6 +177,7 @@ class Unroll(Part):
     end: Annotated[float, "weight of the loss of whether a step ends the game", Within(0)] = 1.0
     legal: Annotated[float, "weight of the loss of which actions are legal", Within(0)] = 1.0
     mover: Annotated[float, "weight of the loss of who moves next", Within(0)] = 1.0
+    chance: Annotated[float, "world_dice: weight of the loss of what chance does", Within(0)] = 1.0
     past: Annotated[float, "weight of steps past the end of a game, beside that of played ones", Within(0)] = 0.0
     consistency: Annotated[
         float, "weight of 2 − 2·cos between imagined and encoded latents; 0: they are not compared", Within(0)
@@ -256,7 +259,7 @@ class TrainConfig(Part):
         super().__post_init__()
         learns_rules = self.net.architecture.startswith("world")
         if learns_rules != (self.method == "muzero"):
-            wanted = "world_mlp or world_tower" if self.method == "muzero" else "mlp or tower"
+            wanted = "world_mlp, world_tower or world_dice" if self.method == "muzero" else "mlp or tower"
             raise UsageError(f"{self.method} needs net.architecture {wanted}, found {self.net.architecture}")
         if self.method == "muzero" and self.export.evaluator != "torch":
             raise UsageError(f'muzero needs export.evaluator = "torch", found "{self.export.evaluator}"')

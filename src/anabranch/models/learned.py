@@ -12,12 +12,12 @@ from anabranch.errors import UsageError
 from anabranch.evaluate.torch import Torch
 from anabranch.game.game import Game
 from anabranch.game.state import State
-from anabranch.models.model import Initial, Transition
+from anabranch.models.model import Afterstate, Initial, Transition
 
 if TYPE_CHECKING:
     from torch import Tensor
 
-    from anabranch.nets.world import WorldModel
+    from anabranch.nets.world import Outcome, WorldModel
 
 Floats = npt.NDArray[np.float32]
 
@@ -65,7 +65,13 @@ class LearnedModel:
 
         inside, movers = latent
         with torch.inference_mode():
-            following, outcome = self.net.step(torch.from_numpy(inside), torch.from_numpy(np.array(action, np.int64)))
+            return self._told(*self.net.step(torch.from_numpy(inside), _numbers(action)), movers)
+
+    def _told(self, following: Tensor, outcome: Outcome, movers: npt.NDArray[np.int64]) -> Transition:
+        """Return what is said of steps and of where they led."""
+        import torch
+
+        with torch.inference_mode():
             told = self.net.predict(following)
             values, rewards = self.net.scale(told.free), self.net.reward_scale(outcome.reward)
             ends = torch.sigmoid(outcome.end).numpy().astype(np.float64)
@@ -82,12 +88,40 @@ class LearnedModel:
         )
 
 
+class LearnedDice(LearnedModel):
+    """The same of a model with chance in it: outcomes are its codes."""
+
+    def __init__(self, net: WorldModel, discount: float = 1.0) -> None:
+        super().__init__(net, discount)
+        self.outcomes = net.codes
+
+    def afterstate(self, latent: Any, action: Any) -> Afterstate:
+        """Return where actions lead before chance decides, and how likely its codes are."""
+        import torch
+
+        inside, movers = latent
+        with torch.inference_mode():
+            after, likely = self.net.afterstate(torch.from_numpy(inside), _numbers(action))
+            chances = torch.softmax(likely.double(), dim=1)
+        return Afterstate((after.numpy(), movers), chances.numpy())
+
+    def chance(self, latent: Any, outcome: Any) -> Transition:
+        """Return where codes lead."""
+        import torch
+
+        inside, movers = latent
+        with torch.inference_mode():
+            codes = torch.nn.functional.one_hot(_numbers(outcome), self.outcomes).float()
+            return self._told(*self.net.chance(torch.from_numpy(inside), codes), movers)
+
+
 def model_of(evaluator: Any, game: Game) -> Any:
     """Return the model to plan in: one that is given, or that of a network in an evaluator."""
     if callable(getattr(evaluator, "recurrent", None)):
         return evaluator
     if isinstance(evaluator, Torch) and callable(getattr(evaluator.module, "represent", None)):
-        return LearnedModel(evaluator.module, float(game.discount))  # type: ignore[arg-type]
+        net: Any = evaluator.module
+        return (LearnedDice if net.codes else LearnedModel)(net, float(game.discount))
     raise UsageError(f"{evaluator} is no learned model: it does not say where actions lead")
 
 
@@ -112,6 +146,13 @@ def alone(state: State) -> int:
             f'method = "alphazero" learns such games'
         )
     return int(turn[0])
+
+
+def _numbers(given: Any) -> Tensor:
+    """Return numbers of actions or outcomes; the planner uses its arrays again."""
+    import torch
+
+    return torch.from_numpy(np.array(given, np.int64))
 
 
 def _legal(logits: Tensor) -> npt.NDArray[np.bool_]:

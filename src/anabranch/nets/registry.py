@@ -18,6 +18,7 @@ ARCHITECTURES = {
     "tower": "tower:Tower",
     "world_mlp": "world_mlp:WorldMlp",  # learned models, which say where actions lead too
     "world_tower": "world_tower:WorldTower",
+    "world_dice": "world_dice:WorldDice",  # with chance
 }
 MOST_WEIGHTS = 2**28  # 1 GiB
 
@@ -31,8 +32,9 @@ def make(name: str, game: Game, *, seed: int = 0, **sizes: int) -> Net:
     """Return a new network for a game, with random weights that follow from the seed.
 
     `"mlp"` has the sizes `width` and `layers`; `"tower"` has `channels`, `blocks`, `head` and `hidden`. Learned models
-    have the same, `"world_mlp"` with the numbers of a `latent`, and `"world_tower"`. All have `bins`: with more than
-    one, a value is learnt as so many categories spread over the returns.
+    have the same, `"world_mlp"` with the numbers of a `latent`, `"world_dice"` with `codes` of chance, too, and
+    `"world_tower"`. All have `bins`: with more than one, a value is learnt as so many categories spread over the
+    returns.
     """
     return build(name, shape_of(game), sizes, seed=seed)
 

@@ -33,11 +33,23 @@ class Outcome(NamedTuple):
     mover: Tensor  # [N, P], logits
 
 
+class Followed(NamedTuple):
+    """What really followed a step, for who names the code of chance that it was."""
+
+    observations: Tensor  # [N, …], of whoever decides next
+    onward: Tensor  # [N], 1 where somebody does: nothing is seen where the game is over
+    rewards: Tensor  # [N, P], from the seat of who made the step
+    ends: Tensor  # [N], 1 where it ended the game
+
+
 class WorldModel(Net):
     """A network that learns the rules too. Latents lie in [0, 1]; subclasses say what they look like.
 
-    As any other network it maps observations to logits and values: the prediction of the representation.
+    As any other network it maps observations to logits and values: the prediction of the representation. With `codes`
+    above 0 chance decides where actions lead: a step is `afterstate`, then `chance` with a code.
     """
+
+    codes: int = 0
 
     def __init__(self, shape: Shape, sizes: dict[str, int]) -> None:
         super().__init__(shape, sizes)
@@ -53,6 +65,18 @@ class WorldModel(Net):
 
     def predict(self, latent: Tensor) -> Prediction:
         """Return what is said of latents."""
+        raise NotImplementedError
+
+    def afterstate(self, latent: Tensor, actions: Tensor) -> tuple[Tensor, Tensor]:
+        """Return where actions lead before chance decides, and the logits of its codes there."""
+        raise NotImplementedError
+
+    def chance(self, afterstate: Tensor, codes: Tensor) -> tuple[Tensor, Outcome]:
+        """Return where codes, one 1 among zeros each, lead from afterstates, and what is said of the whole steps."""
+        raise NotImplementedError
+
+    def encode(self, followed: Followed) -> Tensor:
+        """Return logits of the codes that name what followed steps."""
         raise NotImplementedError
 
     def project(self, latent: Tensor) -> Tensor:

@@ -4,7 +4,9 @@
 
 Tic-tac-toe is judged by enumeration: every reply of an opponent is tried, in both seats, and lines that lose are
 counted. With three players, 4×4 and lines of three, the newest model plays 300 games against two players who win if
-they can and else block if they must, and the last games of self-play say which seat wins. The pole of
+they can and else block if they must, and the last games of self-play say which seat wins; on 9×9 with lines of four
+benchmarks/first_places.py judges. In connect four some checkpoints play at 200 simulations against a search with 1,000
+plain rollouts a move: planning in what was learnt, and searching by the true rules with the same network. The pole of
 examples/05_cart_pole.py is balanced in 20 episodes by every checkpoint. The same command goes on with a run that is
 there. `--write` puts the table, of all seeds whose runs are there, into docs/muzero.md.
 """
@@ -21,13 +23,15 @@ from typing import Any
 
 import measure  # noqa: F401  (first: it limits threads)
 import pages
+from ablations import OPPONENT, SIMULATIONS
 
 import anabranch as ab
 from anabranch.game.random import below
 from anabranch.learn.presets import preset
-from anabranch.learn.rating import rated_agent
+from anabranch.learn.rating import chosen_models, rated_agent
 from anabranch.learn.run_folder import RunFolder
 from anabranch.learn.train import described, train
+from anabranch.nets.files import read
 from anabranch.play.agent import Turn
 from anabranch.search.settings.mapping import from_pairs
 
@@ -146,6 +150,8 @@ def judged(name: str, game: ab.Game, folders: Sequence[Path]) -> str:
             for row in models:
                 lines.append("| " + " | ".join(_cells(name, game, run, row, folder)) + " |")
                 print(lines[-1], flush=True)
+            if name == "connect_four":
+                more += ["", *against_rollouts(run, game)]
             if name == "three_players":
                 more += ["", *against(run, game, len(models)), "", winners(run, game)]
     return "\n".join(lines + more)
@@ -156,7 +162,7 @@ def _cells(name: str, game: ab.Game, run: RunFolder, row: dict[str, Any], folder
     metrics = next(each for each in run.ledger.rows["metrics"] if each["step"] == row["step"])
     cells = [str(run.config.seed), minutes_at(row["step"], folder), f"{metrics['seconds'] / 60.0:.1f}"]
     cells += [f"{metrics['games']:,}", f"{row['step']:,}"]
-    if name != "three_players":
+    if name in ("tic_tac_toe", "cart_pole"):
         agent = rated_agent(run, game, row["version"], run.config.rating.simulations)
     if name == "tic_tac_toe":
         cells.append(", ".join(str(losing_lines(agent, game, seat)) for seat in (0, 1)))
@@ -194,6 +200,23 @@ def against(run: RunFolder, game: ab.Game, version: int) -> list[str]:
         losses = sum(max(returns) > 0 and returns[seat] <= 0 for returns, seat in own)
         lines.append(f"| {who} | {kind} | {len(own)} | {wins} | {losses} |")
         print(lines[-1], flush=True)
+    return lines
+
+
+def against_rollouts(run: RunFolder, game: ab.Game) -> list[str]:
+    """Return how some checkpoints did against plain rollouts, by plans and by searches with the true rules."""
+    head = ["steps", "who", "score, 95 % interval"]
+    lines = ["| " + " | ".join(head) + " |", "| ---: | --- | ---: |"]
+    for version in chosen_models(run, 3):
+        row = run.ledger.rows["models"][version - 1]
+        net = read(row["file"], run.read(row["file"], row["sha256"]), game)
+        plans = rated_agent(run, game, version, SIMULATIONS)
+        searches = ab.SearchAgent(simulations=SIMULATIONS, evaluator=ab.Torch(net), threads=1)
+        for who, agent in (("plans in what was learnt", plans), ("searches by the rules", searches)):
+            found = ab.match(game, agent, OPPONENT, games=100)
+            low, high = found.interval
+            lines.append(f"| {row['step']:,} | {who} | {found.score:.3f} ({low:.3f} to {high:.3f}) |")
+            print(lines[-1], flush=True)
     return lines
 
 

@@ -184,9 +184,10 @@ def _pig(shape: Shape) -> TrainConfig:
 def _n_in_a_row(shape: Shape) -> TrainConfig:
     return TrainConfig(
         search=_search(full=128, fast=24),
-        net=Net(channels=48, blocks=5),
+        net=Net(channels=32, blocks=5),
         self_play=SelfPlay(abreast=192, half_life=12.0),
-        teacher=Teacher(positions=20_000),
+        teacher=Teacher(positions=12_000),
+        learner=Learner(batch=256, warm_up=300, steps=5_000),
         export=Export(every=60, evaluator="int8", checkpoints=4),
         rating=Rating(simulations=200),
         minutes=60.0,

@@ -276,6 +276,26 @@ def test_many_outcomes_are_cut():
 # Notes
 
 
+class Unsaid(type(ab.games.load("tic_tac_toe", compiled=False))):  # type: ignore[misc]
+    """Tic-tac-toe that does not promise what it keeps."""
+
+    zero_sum = False
+
+
+@pytest.mark.parametrize(("game", "noted"), [("tic_tac_toe", False), (Unsaid, True)])
+def test_open_proofs_say_that_zero_sum_would_prove_more(game: Any, noted: bool):
+    made = ab.games.load(game, compiled=False) if isinstance(game, str) else game(compiled=False)
+    state = made.position("xx./.o./...")
+    seen = set()
+    for simulations in (2, 20, 50, 1000):
+        config = ab.SearchConfig(proofs="on")
+        result = ab.search(state, simulations=simulations, evaluator=ab.Uniform(), config=config)
+        unsettled = result.proof is not None and not result.proven  # with 2 simulations nothing is certain yet
+        assert ("promise zero_sum" in str(result)) == (noted and unsettled)
+        seen.add((result.proven, unsettled))
+    assert seen == {(False, False), (False, True), (True, False)}
+
+
 def test_a_limit_that_was_reached_is_noted():
     limited = searched("tic_tac_toe", config=ab.SearchConfig(max_nodes=20), simulations=200)
     free = searched("tic_tac_toe", simulations=200)

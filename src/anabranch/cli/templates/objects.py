@@ -19,8 +19,8 @@ class Pins(ab.ObjectGame):
     title = "pins"
 
     def __init__(self, pins: int = 7) -> None:
-        self.pins = pins
-        self.players, self.actions, self.observation = 2, 2 * pins - 1, (pins,)
+        self.pins, self.observation = pins, (pins,)
+        self.players, self.actions, self.zero_sum = 2, 2 * pins - 1, True
 
     def setup(self, random: ab.Random) -> Row:
         return Row("|" * self.pins, 0)

@@ -13,8 +13,8 @@ class Pins(ab.CompiledGame):
     title = "pins"
 
     def __init__(self, pins: int = 7) -> None:
-        self.pins = pins
-        self.players, self.actions, self.observation = 2, 2 * pins - 1, (pins,)
+        self.pins, self.observation = pins, (pins,)
+        self.players, self.actions, self.zero_sum = 2, 2 * pins - 1, True
         self.state = ab.record(fallen=(np.int8, pins), left=np.int8, mover=np.int8)
 
     def setup(self, state: Any, random: Any) -> None:

@@ -224,6 +224,11 @@ def _notes(result: Result, root: dict[Action, EdgeView]) -> list[str]:
         held = getattr(result.graph, "bytes", None)
         size = plural(len(result.graph), "node") + (f", {count(-(-held // 1024))} KiB" if held else "")
         notes.append(f"the limit of nodes or bytes was reached ({size}): what lies beyond was evaluated but not kept")
+    if _could_promise(result):
+        notes.append(
+            f"{result.state.game.name} does not promise zero_sum; where one of two always gets what the other pays, "
+            "zero_sum = True in the game lets a search prove more"
+        )
     turn = result.state.turn
     if isinstance(turn, tuple):
         then, now = int(result.visits[turn[0]].sum()), sum(edge.visits for edge in root.values())
@@ -235,3 +240,11 @@ def _notes(result: Result, root: dict[Action, EdgeView]) -> list[str]:
             "lines, joint choices and the others' values are today's"
         )
     return notes
+
+
+def _could_promise(result: Result) -> bool:
+    """Whether proofs stay open in a game of two that may well be zero-sum and does not say so."""
+    game, proof = result.state.game, result.proof
+    if proof is None or proof.proven or game.players != 2 or game.zero_sum or sum(game.returns) != 0.0:
+        return False
+    return all(edge.interval[:, 0].sum() == 0.0 for edge in proof.edges if edge.proven)

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from anabranch.errors import IllegalActionError, UsageError
 from anabranch.game.random import Random, key_of, key_of_bytes
-from anabranch.game.words import CHANCE, IDLE, OVER, acting
+from anabranch.game.words import CHANCE, IDLE, OVER, acting, no_observations
 
 if TYPE_CHECKING:
     from anabranch.draw.picture import Picture
@@ -111,7 +111,7 @@ class State:
     def observe(self, player: int | None = None) -> npt.NDArray[np.float32]:
         """Return what a player sees, as the game's `observe` writes it for networks."""
         if not self.game.has("observe"):
-            raise UsageError(f"{self.game.name} has no observe verb")
+            raise UsageError(no_observations(self.game.name))
         seats = acting(self.turn_bits)
         if player is None:
             player = seats[0] if seats else 0

@@ -47,3 +47,13 @@ def as_row(players: int, seats: Sequence[int], choice: Sequence[int]) -> list[in
     for seat, action in zip(seats, choice, strict=True):
         row[seat] = action
     return row
+
+
+def no_observations(name: str) -> str:
+    """Say what a game needs before a network can see its positions."""
+    return (
+        f"{name} has no observe verb, so a network cannot see its positions. Say in __init__ how many numbers a player "
+        "sees, e.g. self.observation = (34,), or (2, 6, 7) for two planes of a board, and write them in def "
+        "observe(self, state, player, planes): planes is full of zeros, and whoever looks is `player`, so put its own "
+        "things first; docs/rules.md has more, examples/games has three of them"
+    )

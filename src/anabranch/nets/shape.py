@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from anabranch.errors import UsageError
 from anabranch.game.game import Game
+from anabranch.game.words import no_observations
 
 MOST_NUMBERS = 2**24  # in one observation
 MOST_ACTIONS = 2**24
@@ -58,12 +59,7 @@ class Shape:
 def shape_of(game: Game) -> Shape:
     """Return what a network must know of a game."""
     if not game.has("observe") or game.observation is None:
-        raise UsageError(
-            f"{game.name} has no observe verb, so a network cannot see its positions. Say in __init__ how many numbers "
-            "a player sees, e.g. self.observation = (34,), or (2, 6, 7) for two planes of a board, and write them in "
-            "def observe(self, state, player, planes): planes is full of zeros, and whoever looks is `player`, so put "
-            "its own things first; docs/rules.md has more, examples/games has three of them"
-        )
+        raise UsageError(no_observations(game.name))
     low, high = (float(end) for end in game.returns)
     observation = tuple(int(size) for size in game.observation)
     return Shape(game.name, observation, int(game.actions), int(game.players), low, high, not game.rewards_along)

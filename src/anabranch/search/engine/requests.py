@@ -15,7 +15,7 @@ from anabranch.evaluate.native import Rollout
 from anabranch.game.compiled import CompiledGame
 from anabranch.game.game import Game
 from anabranch.game.state import State
-from anabranch.game.words import acting
+from anabranch.game.words import acting, no_observations
 from anabranch.search.engine.native import native_evaluator
 
 OUTSIDE = -2  # as the engine says it
@@ -122,7 +122,7 @@ class Requests(Batch):
         if not self._compiled:
             return super().observations
         if not self.game.has("observe"):
-            raise UsageError(f"{self.game.name} has no observe verb")
+            raise UsageError(no_observations(self.game.name))
         for game in self.kinds:
             game.rules.prepare("observe")  # type: ignore[attr-defined]
         planes, failed = self.native.observe(self.joint)

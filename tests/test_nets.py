@@ -115,8 +115,11 @@ def test_wrong_sizes_are_named_before_anything_is_allocated(name, sizes, words):
 
 
 def test_a_game_without_observations_has_no_network():
-    with pytest.raises(UsageError, match="explicit has no observe verb"):
-        ab.nets.make("mlp", ab.games.load("explicit"))
+    game = ab.games.load("explicit")
+    with pytest.raises(UsageError, match=r"explicit has no observe verb.* def observe\(self, state, player, planes\)"):
+        ab.nets.make("mlp", game)
+    with pytest.raises(UsageError, match=r"explicit has no observe verb.* def observe\(self, state, player, planes\)"):
+        game.start().observe(0)
 
 
 # Seats
@@ -256,6 +259,12 @@ def test_wrong_options_are_named():
         ab.Torch(module, threads=-1)
     with pytest.raises(UsageError, match="no_such_device"):
         ab.Torch(module, device="no_such_device")
+
+
+@pytest.mark.parametrize("wrong", [5, None, np.zeros(3), dict])
+def test_a_network_is_a_function(wrong):
+    with pytest.raises(UsageError, match="takes a function of observations"):
+        ab.Network(wrong)
 
 
 def test_a_function_of_observations_is_a_network():

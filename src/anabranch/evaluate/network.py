@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from anabranch.errors import EvaluatorError
+from anabranch.errors import EvaluatorError, UsageError, shown
 from anabranch.evaluate.batch import Batch
 from anabranch.evaluate.rows import game_of
 from anabranch.evaluate.seats import View, checked_view, seated
@@ -87,6 +87,8 @@ class Network(NetworkEvaluator):
     """
 
     def __init__(self, function: Callable[[Observations], tuple[Any, Any]], *, view: str = "mover") -> None:
+        if not callable(function) or isinstance(function, type):
+            raise UsageError(f"Network takes a function of observations, found {shown(function)}")
         self.function = function
         self.view = checked_view(view)
 

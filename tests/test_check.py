@@ -213,6 +213,8 @@ def test_time_is_kept():
 def test_check_wants_a_game_and_some_time():
     with pytest.raises(UsageError, match="takes a game"):
         ab.check("tic_tac_toe")  # type: ignore[arg-type]
+    with pytest.raises(UsageError, match=r"found the class Stones; make one: Stones\(…\)"):
+        ab.check(Stones)  # type: ignore[arg-type]
     with pytest.raises(UsageError, match="seconds"):
         ab.check(Stones(), seconds=0.0)
 

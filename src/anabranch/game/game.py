@@ -286,6 +286,17 @@ def _remade(kind: type[Game], args: tuple[Any, ...], kwargs: tuple[tuple[str, An
     return game
 
 
+def instead_of_a_game(given: Any) -> str:
+    """Say what was given where a game is wanted, and how to get one from it."""
+    if isinstance(given, State):
+        return "found a state; its game is state.game"
+    if isinstance(given, str):
+        return f"found {shown(given)}; load it: ab.games.load({shown(given)})"
+    if isinstance(given, type):
+        return f"found the class {given.__name__}" + (f"; make one: {given.__name__}(…)" * issubclass(given, Game))
+    return f"found {shown(given)}"
+
+
 def _is_range(given: Any) -> bool:
     """Whether something is two finite numbers, of at most 1e100, the lower one first."""
     try:

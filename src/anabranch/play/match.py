@@ -14,7 +14,7 @@ import anabranch
 from anabranch.errors import DataError, IllegalActionError, UsageError
 from anabranch.evaluate.identity import Identity
 from anabranch.game.compiled import CompiledGame
-from anabranch.game.game import Game
+from anabranch.game.game import Game, instead_of_a_game
 from anabranch.game.state import State
 from anabranch.play.agent import Move, Turn, ask, check_agents, name_of
 from anabranch.play.identity import agent_identity
@@ -108,14 +108,17 @@ class Series:
         longest: int = 10_000,
     ) -> None:
         if not isinstance(game, Game):
-            raise UsageError(f"a match is played on a game, e.g. ab.games.load('connect_four'), found {game!r}")
+            raise UsageError(f"a match is played on a game, {instead_of_a_game(game)}")
         for name, value, least in (("games", games, 1), ("abreast", abreast, 1), ("longest", longest, 1)):
             check_whole(name, value, least)
         check_whole("seed", seed, None)
         if not isinstance(openings, (list, tuple)) and openings is not None:
             check_whole("openings", openings, 0)
         if game.players < 2:
-            raise UsageError(f"{game.name} is for one player; a match needs two or more")
+            raise UsageError(
+                f"{game.name} is for one player; a match needs two or more. What an agent loses there against exact "
+                "play, `anabranch regret` says (ab.regret)"
+            )
         if len(agents) not in (2, game.players):
             wanted = "2" if game.players == 2 else f"2 or {game.players}"
             raise UsageError(f"{game.name} has {game.players} players: give {wanted} agents, found {len(agents)}")

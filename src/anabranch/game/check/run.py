@@ -15,7 +15,7 @@ from anabranch.game.check.report import Report, Violation
 from anabranch.game.check.shrink import Case, examine, shrink
 from anabranch.game.check.subject import LONGEST, Broken, Position, Subject, compact
 from anabranch.game.compiled import CompiledGame
-from anabranch.game.game import Game
+from anabranch.game.game import Game, instead_of_a_game
 from anabranch.game.random import Random, below, key_of
 from anabranch.game.words import CHANCE, IDLE, OVER
 
@@ -41,9 +41,7 @@ def check(game: Game, seconds: float = 5.0, seed: int = 0, games: int | None = N
     save time, and the report is the same every time (as long as `seconds` suffice).
     """
     if not isinstance(game, Game):
-        raise UsageError(
-            f"check takes a game, e.g. ab.check(ab.games.load('tic_tac_toe')), found {type(game).__name__}"
-        )
+        raise UsageError(f"check takes a game, {instead_of_a_game(game)}")
     if not seconds > 0:
         raise UsageError(f"check needs some seconds, found {seconds}")
     with warnings.catch_warnings():

@@ -253,6 +253,12 @@ def test_agents_and_players_must_fit():
         ab.match(GAMES["tic_tac_toe"], first, first, first)
     with pytest.raises(UsageError, match="a match is played on a game"):
         ab.match("tic_tac_toe", first, first)  # type: ignore[arg-type]
+    with pytest.raises(UsageError, match=r"found the class int$"):
+        ab.match(int, first, first)  # type: ignore[arg-type]
+    with pytest.raises(UsageError, match=r"2048 is for one player; .* `anabranch regret`"):
+        ab.match(ab.games.load("2048", compiled=False), first, first)
+    with pytest.raises(UsageError, match=r"e\.g\. search:simulations=100$"):
+        ab.match(GAMES["tic_tac_toe"], "search:100", first)
 
 
 def test_json_holds_everything():

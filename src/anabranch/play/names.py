@@ -99,6 +99,8 @@ def read_options(text: str, known: Iterable[str], kind: str) -> dict[str, Any]:
     known = list(known)
     for pair in filter(None, text.split(",")):
         key, separator, value = pair.partition("=")
+        if key not in known and not separator and key.isdigit():
+            raise UsageError(f"{kind}: {shortened(pair)!r} is not of the form key=value, e.g. {kind}:{known[0]}={key}")
         if key not in known:
             raise UnknownNameError(f"option of {kind}", key, known)
         if not separator or not value:

@@ -116,6 +116,11 @@ def test_step_is_tried_before_it_is_compiled():
         Returns().start()
 
 
+def test_a_field_without_a_size_is_named():
+    with pytest.raises(UsageError, match="field 'piles' has size zero"):
+        ab.record(left=np.int8, piles=(np.int8, 0))
+
+
 @pytest.mark.parametrize("wrong", [[np.int8, 2], 2, (np.int8, -1), (np.int8, 2.5), "nothing"], ids=str)
 def test_a_field_is_a_type_or_a_type_and_a_shape(wrong):
     with pytest.raises(UsageError, match=r"'piles' is declared as .*ab.record\(piles=\(np.int8, 3\)\)"):

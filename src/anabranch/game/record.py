@@ -39,8 +39,9 @@ def pack(fields: dict[str, Any]) -> np.dtype[np.void]:
     """Lay fields out widest first: aligned and without padding, except to a multiple of 8 bytes at the end."""
     order = sorted(fields, key=lambda name: -_base(fields[name]).itemsize)
     formats = [np.dtype(fields[name]) for name in order]
-    if any(0 in layout.shape for layout in formats):
-        raise UsageError("a field of size zero cannot be stored; leave it out")
+    for name, layout in zip(order, formats, strict=True):
+        if 0 in layout.shape:
+            raise UsageError(f"field {name!r} has size zero, which cannot be stored; leave it out")
     offsets = np.concatenate([[0], np.cumsum([layout.itemsize for layout in formats])]).tolist()
     size = -(-offsets[-1] // 8) * 8
     return np.dtype({"names": order, "formats": formats, "offsets": offsets[:-1], "itemsize": size})

@@ -292,6 +292,18 @@ def test_every_setting_is_listed_and_can_be_set():
             assert settings.from_pairs([*kind, pair]) == settings.from_pairs(kind)
 
 
+@pytest.mark.parametrize(
+    ("pair", "said"),
+    [
+        ("selector.considered=4", r"\(Puct\) 'considered'.* selector=Gumbel has it\.$"),
+        ("selector=RegretMatching", r"'RegretMatching'\. Did you mean 'simultaneous=RegretMatching'\?$"),
+    ],
+)
+def test_what_another_kind_or_part_takes_is_told(pair, said):
+    with pytest.raises(UnknownNameError, match=said):
+        settings.from_pairs([pair])
+
+
 @pytest.mark.parametrize("pair", ["seed", "=3", "selector..c=1", ".seed=1"])
 def test_a_pair_has_a_key_and_a_value(pair):
     with pytest.raises(UsageError, match=r"not of the form key=value"):

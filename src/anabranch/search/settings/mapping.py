@@ -211,7 +211,12 @@ def _kind(kinds: tuple[Any, ...], name: Any, key: Key, place: Place) -> Any:
         by_name.get(name.lower().replace("_", "")) if isinstance(name, str) else None
     )  # regret_matching is meant too
     if found is None:
-        raise UnknownNameError(_dotted(key), str(name), [kind.__name__ for kind in kinds], where=place(key))
+        parts = ((part, each) for part, hint in _hints(SearchConfig).items() for each in _kinds(hint))
+        meant = [
+            f"{_dotted((*key[:-2], part))}={name}" for part, each in parts if getattr(each, "__name__", "") == name
+        ]
+        known = [kind.__name__ for kind in kinds]
+        raise UnknownNameError(_dotted(key), str(name), known, where=place(key), meant=meant)
     return found
 
 
@@ -265,7 +270,12 @@ def _unknown(kind: type, name: Any, hints: Mapping[str, Any], key: Key, place: P
     if not key:
         known = sorted({each.key for each in known_settings(kind) if each.key.endswith(f".{name}")}) or known
     what = f"setting of {_dotted(key)} ({kind.__name__})" if key else "setting"
-    raise UnknownNameError(what, str(name), known, where=place((*key, str(name))))
+    error = UnknownNameError(what, str(name), known, where=place((*key, str(name))))
+    kinds: tuple[Any, ...] = _kinds(_hints(SearchConfig).get(key[-1], NoneType)) if key else ()
+    others = [each.__name__ for each in kinds if kind in kinds and each is not NoneType and name in _hints(each)]
+    if others:
+        error.args = (f"{error} {_dotted(key)}={others[0]} has it.",)
+    raise error
 
 
 def _plant(tree: dict[str, Any], key: Key, value: Any, words: str) -> None:

@@ -107,6 +107,7 @@ def test_a_wrong_value_is_one_line(words, said, capsys):
         (["match", "pig", "random"], "B is missing: another agent"),
         (["match"], "GAME and A and B are missing"),
         (["perft", "pig", "5"], "anabranch perft does not take '5'"),
+        (["oracle", "slove", "pig"], "unknown word 'slove'. Did you mean 'solve'?"),
     ],
 )
 def test_words_too_few_and_too_many_are_told_with_the_usage(words, said, capsys):
@@ -115,7 +116,8 @@ def test_words_too_few_and_too_many_are_told_with_the_usage(words, said, capsys)
     assert err.count("\n") == 2, err
     first, second = err.splitlines()
     assert first == f"error: {said}"
-    assert second.startswith(f"usage: anabranch {words[0]} GAME")
+    place = "solve|query " if words[0] == "oracle" else ""
+    assert second.startswith(f"usage: anabranch {words[0]} {place}GAME")
 
 
 @pytest.mark.parametrize(

@@ -5,13 +5,14 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import io
+import re
 from collections.abc import Callable, Sequence
 from types import UnionType
 from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
 import tyro
 
-from anabranch.errors import UnknownNameError, UsageError
+from anabranch.errors import UnknownNameError, UsageError, shown, suggestion
 
 Command = TypeVar("Command")
 READERS: dict[Any, tuple[str, Callable[[str], Any]]] = {int: ("a whole number", int), float: ("a number", float)}
@@ -133,6 +134,10 @@ def _reworded(said: str, command: type, name: str) -> str:
             names = " and ".join(argument.metavar for argument in missing)
             told = f": {missing[0].help}" if len(missing) == 1 else ""
             return f"{names} {verb} missing{told}\n{usage}"
+    wrong = re.search(r"invalid choice '(.*?)' for argument '\w+'. Expected one of \((.*?)\)", " ".join(lines))
+    if wrong:
+        known = re.findall(r"'(\w+)'", wrong[2])
+        return f"unknown word {shown(wrong[1])}.{suggestion(wrong[1], known)}\n{usage}"
     for line in lines:
         if line.startswith("Unrecognized options: "):
             return f"{name} does not take {line.partition(': ')[2]!r}\n{usage}"

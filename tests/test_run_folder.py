@@ -171,6 +171,11 @@ def test_a_run_where_nothing_can_be_written_can_be_looked_at(tmp_path, monkeypat
 def test_a_folder_without_a_run_is_named(tmp_path):
     with pytest.raises(UsageError, match=r"is not the folder of a run"):
         RunFolder.open(tmp_path)
+    (tmp_path / "run-mine").mkdir()
+    (tmp_path / "run-mine" / "run.sqlite").touch()
+    for opened in (RunFolder.open, RunFolder.look, examine):
+        with pytest.raises(UsageError, match=r"no such folder\. Did you mean 'run-mine'\?"):
+            opened(tmp_path / "run-min")
 
 
 # Killed

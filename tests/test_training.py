@@ -217,7 +217,7 @@ def test_games_played_while_a_window_is_read_come_after_it(tmp_path):
 
 def test_other_settings_or_games_do_not_go_on_with_a_run(tmp_path):
     train(tmp_path / "run", SAID, tiny("most_steps=3", "rating.models=0"))
-    with pytest.raises(UsageError, match=r"other settings \(learner\.rate\)"):
+    with pytest.raises(UsageError, match=r"other settings \(learner\.rate\).* --run FOLDER.* fork"):
         train(tmp_path / "run", SAID, tiny("most_steps=3", "rating.models=0", "learner.rate=0.1"))
     with pytest.raises(UsageError, match="a run by alphazero, not by muzero; go on with --method alphazero"):
         train(tmp_path / "run", SAID, preset(GAME, "muzero"))

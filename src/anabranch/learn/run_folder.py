@@ -23,7 +23,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from anabranch.errors import DataError, FileError, MissingFileError, UsageError
+from anabranch.errors import DataError, FileError, MissingFileError, UsageError, suggestion
 from anabranch.files import LockedFile, create_file, make_folder, read_file, remove_file, replace_file
 from anabranch.learn.ledger import Ledger
 from anabranch.learn.records import MOST_BYTES, GameRecord, read_shard, write_shard
@@ -86,7 +86,7 @@ class RunFolder:
     def open(cls, folder: Path, say: Callable[[str], None] = lambda words: None) -> Self:
         """Open the folder of a run that was begun, to go on with it; what a crash left undone is done."""
         if not (folder / LEDGER).exists() and not (folder / COPY).exists():
-            raise UsageError(f"{folder} is not the folder of a run: it has no {LEDGER}")
+            raise UsageError(_no_run(folder))
         lock = _locked(folder)
         try:
             made = cls(folder, _readable(folder, say), lock, say)
@@ -100,7 +100,7 @@ class RunFolder:
     def look(cls, folder: Path, say: Callable[[str], None] = lambda words: None) -> Self:
         """Open a run to read it as it is at this moment, whoever is at work on it; nothing is written."""
         if not (folder / LEDGER).exists():
-            raise UsageError(f"{folder} is not the folder of a run: it has no {LEDGER}")
+            raise UsageError(_no_run(folder))
         return cls(folder, _looked_at(folder / LEDGER), None, say)
 
     @staticmethod
@@ -333,10 +333,21 @@ class RunFolder:
         self.ledger.add([(table, row)])
 
 
+def _no_run(folder: Path) -> str:
+    if folder.exists():
+        return f"{folder} is not the folder of a run: it has no {LEDGER}"
+    try:
+        there = [each.name for each in folder.parent.iterdir() if (each / LEDGER).exists()]
+    except OSError:
+        there = []
+    near = suggestion(folder.name, there) if there else ""
+    return f"{folder} is not the folder of a run: there is no such folder.{near}"
+
+
 def examine(folder: Path) -> list[tuple[str, str]]:
     """Return of every file of a run what is wrong with it, "" if nothing is; the run is left as it is."""
     if not (folder / LEDGER).exists():
-        raise UsageError(f"{folder} is not the folder of a run: it has no {LEDGER}")
+        raise UsageError(_no_run(folder))
     found: list[tuple[str, str]] = []
 
     def look(name: str, read: Callable[[], Any]) -> Any:

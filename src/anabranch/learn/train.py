@@ -190,8 +190,8 @@ def opened(folder: Path, said: dict[str, Any], config: TrainConfig, *, given: bo
         if given and before != now:
             changed = changed_settings(before, now)
             raise UsageError(
-                f"{folder} has a run with other settings ({', '.join(changed)}); leave them out to go on with it, or "
-                f"name another folder"
+                f"{folder} has a run with other settings ({', '.join(changed)}); leave them out to go on with it, "
+                "begin another one with --run FOLDER, or with one of its models by anabranch fork"
             )
     except BaseException:
         run.close()

@@ -182,12 +182,13 @@ def test_a_searcher_takes_a_game_and_runs_roots():
 @pytest.mark.parametrize(
     ("wrong", "hint"),
     [
+        (50, "a budget is named: simulations=50"),
         (ab.Puct(), "wrap it: ab.SearchConfig(selector=ab.Puct(…))"),
         (ab.Exp3(), "wrap it: ab.SearchConfig(simultaneous=ab.Exp3(…))"),
         ({}, "make one: ab.SearchConfig(…)"),
         (ab.SearchConfig, "found the class SearchConfig"),
     ],
-    ids=["selector", "simultaneous", "dict", "class"],
+    ids=["number", "selector", "simultaneous", "dict", "class"],
 )
 def test_settings_are_a_search_config(wrong, hint):
     for search in (partial(ab.search, simulations=1), partial(ab.Reference, evaluator=ab.Uniform())):

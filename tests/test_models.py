@@ -203,7 +203,7 @@ def spoilt(column, number):
         ({"logits": lambda told: told.logits[:, 1:]}, r"logits has shape \(\d+, 4\), expected \(\d+, 5\)"),
         ({"latent": lambda told: told.latent[:-1]}, r"latents have shape \(\d+,\), expected"),
         ({"latent": lambda told: told.latent + 0.5}, "latents have type float64, and those of initial int64"),
-        ({"latent": lambda told: told.latent[:, None]}, r"latents have shape \(\d+, 1\), expected \(\d+,\)"),
+        ({"latent": lambda told: told.latent[:, None]}, r"latents have shape \(\d+, 1\), expected \(\d+,\): rows like"),
         ({"logits": lambda told: "no"}, "logits has type"),
         ({"legal": lambda told: told.legal * 0.5}, r"recurrent: legal is 0\.5 in row 0 for action 0"),
         ({"legal": lambda told: told.legal * np.nan}, "legal is nan in row 0 for action 0"),

@@ -121,7 +121,8 @@ class _Part:
     def put_at(self, where: Any, rows: Any, wanted: int, count: int) -> None:
         if not hasattr(rows, "shape") or rows.shape != (count, *self.array.shape[1:]):
             found = tuple(rows.shape) if hasattr(rows, "shape") else type(rows).__name__
-            raise ModelError(f"latents have shape {found}, expected {(count, *self.array.shape[1:])}")
+            expected = (count, *self.array.shape[1:])
+            raise ModelError(f"latents have shape {found}, expected {expected}: rows like those of initial")
         if rows.dtype != self._dtype and not _fits(rows, self.array):
             raise ModelError(
                 f"latents have type {rows.dtype}, and those of initial {self._dtype}, which cannot hold it"

@@ -294,7 +294,7 @@ class Plan:
         return int(self._native.bytes) + int(self.steps.bytes)
 
     def __repr__(self) -> str:
-        return f"<Plan of {len(self)} roots in {self.planner.shape.name}>"
+        return f"<Plan of {len(self)} {'root' if len(self) == 1 else 'roots'} in {self.planner.shape.name}>"
 
 
 def plan(

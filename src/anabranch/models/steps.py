@@ -254,5 +254,6 @@ class Steps:
             root = self.native.root_of(row or 0)
             line = spelled(self.native.searches[root].line())
             error.add_note(
-                f"while {self.shape.name} was asked for {rows} transitions; actions from root {root}: {line}"
+                f"while {self.shape.name} was asked for {rows} {'transition' if rows == 1 else 'transitions'}; "
+                f"actions from root {root}: {line}"
             )

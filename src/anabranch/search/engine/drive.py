@@ -152,7 +152,8 @@ class Drive:
             asking = self.asked[0].native.roots
             lines = "; ".join(spelled(self.roots[number].native.line()) for number in asking[:3])
             more = f"; and {len(asking) - 3} more" if len(asking) > 3 else ""
-            error.add_note(f"while evaluating {len(self.asked[0])} states; actions from the root: {lines}{more}")
+            states = "1 state" if len(self.asked[0]) == 1 else f"{len(self.asked[0])} states"
+            error.add_note(f"while evaluating {states}; actions from the root: {lines}{more}")
             raise
 
 

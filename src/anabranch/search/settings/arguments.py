@@ -52,6 +52,8 @@ def checked_config(given: Any) -> SearchConfig:
         raise UsageError(
             f"config is an ab.SearchConfig, found {name}; wrap it: ab.SearchConfig(simultaneous=ab.{name}(…))"
         )
+    if isinstance(given, int):
+        raise UsageError(f"config is an ab.SearchConfig, found {_shown(given)}; a budget is named: simulations={given}")
     raise UsageError(f"config is an ab.SearchConfig, found {_shown(given)}; make one: ab.SearchConfig(…)")
 
 

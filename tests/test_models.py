@@ -505,6 +505,18 @@ def test_latents_have_a_row_per_root():
         ab.plan(Short(1), [0, 1, 2], simulations=1)
 
 
+@pytest.mark.parametrize("kind", [list, np.array])
+def test_every_observation_has_a_row(kind):
+    """A model that forgets some would make a smaller plan than was asked for."""
+
+    class Forgetful(Tables):
+        def initial(self, observations):
+            return super().initial(np.asarray(observations)[:-1])
+
+    with pytest.raises(ModelError, match="Forgetful: initial gave 2 rows for 3 observations"):
+        ab.plan(Forgetful(1), kind([0, 1, 2]), simulations=1)
+
+
 def test_latents_take_memory_by_nodes_made():
     class Wide(Tables):
         def initial(self, observations):

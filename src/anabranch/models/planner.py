@@ -118,6 +118,9 @@ class Planner(Searcher):
         """
         told = self.model.initial(observations)
         plan = Plan(self, *self._planted(told, legal, mover, streams))
+        asked = _rows_of(observations)
+        if asked is not None and len(plan) != asked:
+            raise ModelError(f"{self.shape.name}: initial gave {len(plan)} rows for {asked} observations")
         plan.run(simulations=simulations, visits=visits, seconds=seconds)
         return plan
 
@@ -312,6 +315,14 @@ def plan(
     """Plan in a learned model for a batch of observations; `ab.Planner` is for doing that often."""
     planner = Planner(model, config, threads=threads)
     return planner.plan(observations, simulations=simulations, visits=visits, seconds=seconds, legal=legal, mover=mover)
+
+
+def _rows_of(observations: Any) -> int | None:
+    """Return how many observations there are; None of things that only the model knows."""
+    if isinstance(observations, list):
+        return len(observations)
+    shape = getattr(observations, "shape", None)
+    return int(shape[0]) if isinstance(shape, tuple) and shape else None
 
 
 def _first(bad: npt.NDArray[np.bool_]) -> int:

@@ -30,6 +30,7 @@ from anabranch.learn.presets import preset
 from anabranch.learn.records import GameRecord
 from anabranch.learn.run_folder import RunFolder, examine
 from anabranch.learn.settings import TrainConfig
+from anabranch.learn.status import Status
 from anabranch.learn.stopping import Stopping
 from anabranch.learn.train import described, train
 from anabranch.nets.shape import shape_of
@@ -662,3 +663,10 @@ def test_what_is_refused_leaves_nothing_behind(tmp_path):
     with pytest.raises(UsageError, match="is not the folder of a run"):
         examine(tmp_path)
     assert not list(tmp_path.iterdir())
+
+
+def test_a_run_that_has_not_begun_to_play_says_so():
+    """Processes take seconds to start; zeros in every column look like a run that hangs."""
+    status = Status(3.0, 1.0, 0, 0, 0, 0.0, 0.0, 0.0, {"learner": 1.0, "self_play": 0.0}, 57.0, None, None, None)
+    assert str(status).startswith("0.1 of 1 min, 57 s left, nothing is played yet")
+    assert "1 games" in str(dataclasses.replace(status, games=1))

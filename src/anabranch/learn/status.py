@@ -27,8 +27,11 @@ class Status:
     rating: dict[str, Any] | None
 
     def __str__(self) -> str:
+        time = f"{self.seconds / 60:.1f} of {self.minutes:g} min, {shown_time(self.seconds_left)} left"
+        if not self.games and not self.rows_per_second:
+            return f"{time}, nothing is played yet: processes that play are starting, or a game is being compiled"
         words = [
-            f"{self.seconds / 60:.1f} of {self.minutes:g} min, {shown_time(self.seconds_left)} left",
+            time,
             f"{self.games} games ({self.games_per_second:.1f}/s)",
             f"{self.positions} positions",
             f"{self.rows_per_second:.0f} evaluations/s, batches {shown_fill(self.fill)} full",

@@ -25,7 +25,8 @@ from anabranch.cli import GOOD, INTERRUPTED, USAGE, main
 from anabranch.errors import DataError, UsageError
 from anabranch.learn import loop, patience
 from anabranch.learn.learner import Learner, new_net
-from anabranch.learn.loop import InProcess, Training
+from anabranch.learn.loop import Training
+from anabranch.learn.players import InProcess
 from anabranch.learn.presets import preset
 from anabranch.learn.records import GameRecord
 from anabranch.learn.run_folder import RunFolder, examine

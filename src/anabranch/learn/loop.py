@@ -10,7 +10,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, replace
-from typing import Any, Protocol, TypeVar
+from typing import Any, TypeVar
 
 from anabranch.errors import FileError
 from anabranch.evaluate.native import Rollout
@@ -24,10 +24,11 @@ from anabranch.learn.imagination import model_errors
 from anabranch.learn.learner import Learner, Losses, imagined_steps, new_net
 from anabranch.learn.losses import loss_of
 from anabranch.learn.patience import with_room
+from anabranch.learn.players import Players
+from anabranch.learn.reanalysis import Reanalysis
 from anabranch.learn.records import GameRecord
 from anabranch.learn.replay import Replay, window_size
 from anabranch.learn.run_folder import RunFolder
-from anabranch.learn.selfplay import Worker
 from anabranch.learn.settings import TrainConfig
 from anabranch.learn.status import Status
 from anabranch.learn.stopping import Stopping
@@ -36,59 +37,6 @@ from anabranch.nets.shape import shape_of
 
 Result = TypeVar("Result")
 HELD_OUT = 4_000  # newest positions that imagined ones are compared with
-
-
-class Players(Protocol):
-    """Where games come from: this process, or others."""
-
-    @property
-    def rows(self) -> int: ...  # states evaluated so far
-    @property
-    def fill(self) -> float: ...  # how full batches are, as a share
-    @property
-    def idle(self) -> float: ...  # the share of the time in which nobody played
-    def games(self) -> list[GameRecord]: ...
-    def use(self, evaluator: Any, version: int) -> None: ...
-    def close(self) -> None: ...
-
-
-class InProcess:
-    """Self-play in this process, one batch at a time."""
-
-    def __init__(self, game: Game, config: TrainConfig, evaluator: Any, version: int, numbers: Iterator[int]) -> None:
-        self.worker = Worker(game, config, evaluator, version)
-        self._batches = self.worker.play(numbers)
-        self._begun, self._played = time.perf_counter(), 0.0
-
-    @property
-    def rows(self) -> int:
-        """States evaluated so far."""
-        return self.worker.rows
-
-    @property
-    def fill(self) -> float:
-        """How full batches are."""
-        return self.worker.fill
-
-    @property
-    def idle(self) -> float:
-        """The share of the time in which this process did something else: learnt, exported, measured."""
-        return 1.0 - self._played / max(1e-9, time.perf_counter() - self._begun)
-
-    def games(self) -> list[GameRecord]:
-        """Return the games that end with the next batch."""
-        begun = time.perf_counter()
-        ended = next(self._batches)
-        self._played += time.perf_counter() - begun
-        return ended
-
-    def use(self, evaluator: Any, version: int) -> None:
-        """Go on with other weights."""
-        self.worker.use(evaluator, version)
-
-    def close(self) -> None:
-        """End all games."""
-        self.worker.__exit__(None, None, None)
 
 
 class Training:
@@ -106,6 +54,7 @@ class Training:
         unroll = config.unroll.steps if config.method == "muzero" else 0
         ahead = config.unroll.consistency > 0 or config.net.architecture == "world_dice"
         self.replay = Replay(game, config.replay, config.targets, unroll, ahead=ahead)
+        self.reanalysis = Reanalysis(game, config, self.replay)
         plain = replace(config.replay, symmetries=False, endings=0.0, window=HELD_OUT, growth=0.0)
         self.held_out = Replay(game, plain, config.targets, unroll, ahead=True) if unroll else None
         self.losses: Losses | None = None
@@ -116,6 +65,7 @@ class Training:
         self._before = 0.0  # seconds of earlier processes
         self._sets: Sets | None = None
         self._current: Any = None  # the evaluator of self-play
+        self._version = 0  # the step its weights are of
         self._stop = Stopping()
         self._unread: deque[dict[str, Any]] = deque()  # shards of the window, after a run was taken up
         self._later: list[GameRecord] = []  # played since, to be learnt from after those
@@ -131,7 +81,9 @@ class Training:
             checkpoint.read(state, row["state"], self.learner)
             self.learner.mark_good()
             self._saved_step, self._exports, self.score = self.learner.step, row["exports"], row["score"]
-        self._before = max((row["seconds"] for row in self.run.ledger.rows["metrics"]), default=0.0)
+        metrics = self.run.ledger.rows["metrics"]
+        self._before = max((row["seconds"] for row in metrics), default=0.0)
+        self.reanalysis.count = max((row.get("reanalysed", 0) for row in metrics), default=0)
         shards = self.run.ledger.rows["shards"]
         kind = self._kind
         after = sum(row[kind] for row in shards)
@@ -168,7 +120,8 @@ class Training:
             self._current = exported(self.learner.average, self.game, "torch", self.learner.step)[0]
         else:
             self._current = Rollout()
-        source = players(self._current, self.learner.step, self._numbers())
+        self._version = self.learner.step
+        source = players(self._current, self._version, self._numbers())
         try:
             while not self.done and not stop.asked:
                 begun = time.perf_counter()
@@ -177,6 +130,7 @@ class Training:
                 self.remember(games)
                 self.catch_up(1)
                 self.learn()
+                self.reanalyse()
                 self.export(source)
                 self.progress(self.status(source))
             return not stop.asked
@@ -229,7 +183,7 @@ class Training:
         if self.held_out is not None and record.id % self.config.replay.held_out == 0:
             self.replay.skip(self.held_out.add(record))
         else:
-            self.replay.add(record)
+            self.reanalysis.add(record)
 
     def _patiently(self, act: Callable[[], Result]) -> Result:
         """Write something when there is room for it; waiting for that is none of the run's time."""
@@ -272,6 +226,13 @@ class Training:
                 self.run.warn(f"the loss exploded after step {self.learner.step}: back to the last good weights")
                 continue
             self.losses = losses
+            self.reanalysis.earn(self.config.learner.batch)
+
+    def reanalyse(self) -> None:
+        """Search again what was earned, with the weights of self-play; a teacher's searches are not made again."""
+        while not isinstance(self._current, Rollout) and not self.done and not self._stop.asked:
+            if not self.reanalysis.think(self._current, self._version):
+                return
 
     def export(self, source: Players) -> None:
         """Hand newer weights to self-play when it is time, and write a checkpoint when it is time for that."""
@@ -297,7 +258,7 @@ class Training:
             row = {"step": step, **found}
             self._patiently(lambda: self.run.add("gates", row))
         if admitted:
-            self._current = evaluator
+            self._current, self._version = evaluator, step
             source.use(evaluator, step)
         if due % self.config.export.checkpoints == 0:
             self.save(evaluator, source)
@@ -318,6 +279,7 @@ class Training:
         self._patiently(lambda: self.run.commit_model(weights, state, facts))
         self._saved_step = self.learner.step
         metrics: dict[str, Any] = {**facts, "games": len(self.run.ids), "window": len(self.replay)}
+        metrics["reanalysed"] = self.reanalysis.count
         metrics["losses"] = None if self.losses is None else asdict(self.losses)
         if self.held_out is not None:
             metrics["model"] = model_errors(self.learner.average, self.held_out, self.config.seed)
@@ -390,6 +352,7 @@ class Training:
             minutes=self.config.minutes,
             games=len(self.run.ids),
             positions=self.positions,
+            reanalysed=self.reanalysis.count,
             step=self.learner.step,
             games_per_second=(len(self.run.ids) - self._games_before) / passed,
             rows_per_second=source.rows / passed,

@@ -20,6 +20,7 @@ from anabranch.learn.targets import Rows, Steps, rows_of, steps_of, unrolled
 
 COLUMNS = tuple(field.name for field in fields(Rows))
 MORE = tuple(field.name for field in fields(Steps))
+RENEWED = ("policy", "values", "searched", "valued")  # what another search of a game may change
 
 
 def window_size(positions: int, settings: Settings) -> int:
@@ -44,6 +45,7 @@ class Replay:
         self.total = 0  # rows that ever came in
         self._columns: dict[str, npt.NDArray[Any]] = {}
         self._first = self._end = 0
+        self._moved = 0  # the number of the row in the first place, counted from the first that was kept
         self._small = True  # whether all observations so far are whole numbers of eight bits
         group = symmetry_group(game) if settings.symmetries else symmetry_group(game)[:1]
         self._symmetries = _Tables(game, group)
@@ -62,6 +64,21 @@ class Replay:
         self._append(rows)
         self._first = max(self._first, self._end - window_size(self.total, self.settings))
         return len(rows)
+
+    @property
+    def numbers(self) -> range:
+        """The numbers of the rows in the window, in the order in which they came in."""
+        return range(self._moved + self._first, self._moved + self._end)
+
+    def renew(self, first: int, record: GameRecord) -> None:
+        """Learn something else from a game whose rows, of which this is the first's number, are all in the window."""
+        rows = (steps_of if self.unroll else rows_of)(record, self.game, self.targets)
+        assert rows is not None
+        assert first in self.numbers
+        place = first - self._moved
+        for name in RENEWED:
+            if name in self.names:
+                self._columns[name][place : place + len(rows)] = getattr(rows, name)
 
     def skip(self, rows: int) -> None:
         """Count rows that are no longer in the window and need not be read."""
@@ -88,6 +105,7 @@ class Replay:
             if len(self):
                 fresh[: len(self)] = self._columns[name][self._first : self._end]
             self._columns[name] = fresh
+        self._moved += self._first
         self._first, self._end = 0, len(self)
 
     def sample(self, count: int, seed: int, step: int, unroll: int | None = None) -> dict[str, npt.NDArray[Any]]:

@@ -213,16 +213,7 @@ class Worker:
         """Choose and play a move by what was found; return its steps."""
         seats = seats_of(playing.state)
         self.decisions += 1
-        return playing.play(
-            seats,
-            self._chosen(playing, seats, found),
-            policy=tuple([_shares(found.target[seat]) for seat in seats]) if found.full else (),
-            value=tuple(found.value),
-            visits=found.visits,
-            full=found.full,
-            proven=found.proven,
-            model=self.version,
-        )
+        return playing.play(seats, self._chosen(playing, seats, found), **found.recorded(seats, self.version))
 
     def _ended(self, playing: Playing) -> GameRecord | None:
         """Return a game that is over or long enough."""
@@ -246,8 +237,3 @@ class Worker:
 def _cut_off(state: State) -> bool:
     """Whether a game is over only because its environment ended it for its length."""
     return isinstance(state.data, Moment) and state.data.cut_off
-
-
-def _shares(policy: Sequence[float]) -> dict[int, float]:
-    """Return the choices that have a share, by action id."""
-    return {action: share for action, share in enumerate(policy) if share != 0.0}

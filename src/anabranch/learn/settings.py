@@ -134,6 +134,12 @@ class Replay(Part):
     held_out: Annotated[
         int, "muzero: every so-manieth game is not learnt from: what the model imagines is compared with it", Within(2)
     ] = 20
+    reanalysed: Annotated[
+        float,
+        "positions that are searched again with the newest weights, for every one that is shown to the learner; those "
+        "of the oldest weights first. 0: targets stay as they were played",
+        Within(0, 1),
+    ] = 0.0
 
 
 @dataclass(frozen=True, kw_only=True)

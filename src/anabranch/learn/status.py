@@ -16,6 +16,7 @@ class Status:
     minutes: float  # it is to take
     games: int
     positions: int
+    reanalysed: int  # positions that were searched again
     step: int
     games_per_second: float  # of this process
     rows_per_second: float
@@ -33,7 +34,7 @@ class Status:
         words = [
             time,
             f"{self.games} games ({self.games_per_second:.1f}/s)",
-            f"{self.positions} positions",
+            f"{self.positions} positions" + (f", {self.reanalysed} reanalysed" if self.reanalysed else ""),
             f"{self.rows_per_second:.0f} evaluations/s, batches {shown_fill(self.fill)} full",
             f"step {self.step}, idle: learner {self.idle['learner']:.0%}, self-play {self.idle['self_play']:.0%}",
         ]

@@ -113,7 +113,8 @@ def steps_of(record: GameRecord, game: Game, settings: Targets) -> Steps | None:
     """Return all decisions of a game, which is played again; None if it has none.
 
     Values are learnt where a search was made. A game without any search was played at random to its end: there its
-    result is the value. Random moves before a search say nothing about the value, since whoever searches plays better.
+    result is the value. Random moves before a search say nothing about the value, since whoever searches plays better:
+    where they were searched later on (`reanalysis.py`), the root's value is all there is to learn.
     """
     decisions = record.decisions
     if not decisions:
@@ -121,6 +122,7 @@ def steps_of(record: GameRecord, game: Game, settings: Targets) -> Steps | None:
     searched = np.array([decision.visits > 0 for decision in decisions])
     if searched.any():
         values, valued = _values(record, game, settings), searched
+        values[: record.opened] = _roots(record)[: record.opened]
     else:
         values = _values(record, game, Targets(mix=1.0))
         valued = np.full(len(decisions), record.finished)
@@ -149,8 +151,11 @@ def steps_of(record: GameRecord, game: Game, settings: Targets) -> Steps | None:
 
 def _values(record: GameRecord, game: Game, settings: Targets) -> Floats:
     rewards = np.array([decision.rewards for decision in record.decisions], np.float64)
-    roots = np.array([decision.value for decision in record.decisions], np.float64)
-    return value_targets(rewards, roots, settings, discount=float(game.discount), finished=record.finished)
+    return value_targets(rewards, _roots(record), settings, discount=float(game.discount), finished=record.finished)
+
+
+def _roots(record: GameRecord) -> Floats:
+    return np.array([decision.value for decision in record.decisions], np.float64)
 
 
 def _over_actions(

@@ -59,6 +59,22 @@ class Found:
     full: bool
     proven: bool = False
 
+    def recorded(self, seats: Sequence[int], version: int) -> dict[str, Any]:
+        """Return what a `Decision` keeps of it, and which weights it was found with."""
+        return {
+            "policy": tuple([_shares(self.target[seat]) for seat in seats]) if self.full else (),
+            "value": tuple(self.value),
+            "visits": self.visits,
+            "full": self.full,
+            "proven": self.proven,
+            "model": version,
+        }
+
+
+def _shares(policy: Sequence[float]) -> dict[int, float]:
+    """Return the choices that have a share, by action id."""
+    return {action: share for action, share in enumerate(policy) if share != 0.0}
+
 
 class Thinker(Protocol):
     """Thinks about many games at once."""

@@ -19,7 +19,7 @@ from anabranch.play.names import agent_by_name
 from anabranch.search.settings.mapping import to_mapping
 
 if TYPE_CHECKING:
-    from anabranch.learn.loop import Players
+    from anabranch.learn.players import Players
 
 Say = Callable[[str], None]
 MOST_WORKERS = 4  # unless settings say more
@@ -161,7 +161,7 @@ def _players(
     numbers: Iterator[int],
 ) -> Players:
     """Return who plays: this process, or others beside it."""
-    from anabranch.learn.loop import InProcess
+    from anabranch.learn.players import InProcess
     from anabranch.learn.processes import Processes
 
     if config.ray != "none":

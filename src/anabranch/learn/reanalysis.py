@@ -70,7 +70,7 @@ class Reanalysis:
             for t, state in enumerate(kept.record.states(self.game)):
                 if self._learnt(kept.record.decisions[t]) and kept.record.decisions[t].model < version:
                     positions.append((len(chosen), t))
-                    draws = key_of((kept.record.id, t, version))  # other noise than before
+                    draws = key_of((kept.record.id, t, version)) >> 1  # other noise than before
                     playing.append(Playing(draws, kept.record.seed, 0, state))
             chosen.append(kept)
         if not chosen:
@@ -96,6 +96,8 @@ class Reanalysis:
         try:
             while under_way:
                 lanes = thinks.go_on()
+                if not lanes:
+                    continue
                 found |= zip([under_way.pop(lane) for lane in lanes], thinks.found(lanes), strict=True)
                 begun = dict(zip(lanes, following))  # noqa: B905  (until one of them ends)
                 under_way |= begun

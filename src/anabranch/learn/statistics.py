@@ -36,9 +36,10 @@ class Statistics:
 
     def rows(self) -> tuple[tuple[str, ...], list[tuple[str | int, ...]]]:
         """Return the course as a table."""
+        again = any(row.get("reanalysed") for row in self.course)
         columns = (
-            *("minutes", "games", "positions", "step", "policy loss", "value loss", "best moves", "searched"),
-            *("batches full", "learner idle", "self-play idle"),
+            *("minutes", "games", "positions", *(["reanalysed"] if again else []), "step", "policy loss", "value loss"),
+            *("best moves", "searched", "batches full", "learner idle", "self-play idle"),
         )
         rows: list[tuple[str | int, ...]] = []
         for row in self.course:
@@ -48,6 +49,7 @@ class Statistics:
                     f"{row['seconds'] / 60:.1f}",
                     row["games"],
                     row["positions"],
+                    *([row.get("reanalysed", 0)] if again else []),
                     row["step"],
                     *(f"{losses[name]:.3f}" if losses else "" for name in ("policy", "value")),
                     *(f"{score[name]:.1%}" if score else "" for name in ("policy", "search")),

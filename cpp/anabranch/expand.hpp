@@ -76,15 +76,16 @@ class Expander {
   }
 
   // Lead an edge to the state in hand: to its node, found or made. False where there is no room for one.
+  template <std::size_t P = 0>
   [[gnu::always_inline]] bool attach(NodeId at, std::uint32_t place) {
-    if (c.graph.rules.model) [[unlikely]] return attach_unknown(at, place);
+    if (c.graph.rules.model) [[unlikely]] return attach_unknown<P>(at, place);
     const std::uint64_t hash = offer();
     NodeId child = find(hash);
     if (child == kNone) {
       if (c.full()) return false;
-      child = add_node(child_key(hash, at), hash);
+      child = add_node<P>(child_key(hash, at), hash);
     }
-    c.graph.link(at, c.graph.nodes[at].edges + place, child);
+    c.graph.link<P>(at, c.graph.node<P>(at).edges + place, child);
     return true;
   }
 
@@ -101,6 +102,7 @@ class Expander {
   }
 
   // Make a node of the state in hand, which was offered.
+  template <std::size_t P = 0>
   [[gnu::always_inline]] NodeId add_node(std::uint64_t key, std::uint64_t hash) {
     Graph& g = c.graph;
     const std::int64_t turn = c.position().turn();
@@ -126,7 +128,7 @@ class Expander {
       range_.resize(2 * g.players);
       c.position().bounds(range_.data(), range_.data() + g.players);
     }
-    const NodeId id = g.add(made, key);
+    const NodeId id = g.add<P>(made, key);
     if (g.rules.bounds) std::copy(range_.begin(), range_.end(), g.range.row(id));
     if (g.proof.kept()) begin_proof(g, c.config, id);
     if (is_found(g.nodes[id], c.config))
@@ -158,7 +160,7 @@ class Expander {
 
  private:
   // The way to a child that a model has not told of yet: the actions, which its key is made of; nothing is paid so far.
-  void set_out(NodeId at, std::uint32_t move) {
+  [[gnu::always_inline]] void set_out(NodeId at, std::uint32_t move) {
     Position& position = c.position();
     const Node& node = c.graph.nodes[at];
     if (position.actions.size() > 1) std::fill(position.actions.begin(), position.actions.end(), kIdle);
@@ -168,14 +170,15 @@ class Expander {
   }
 
   // Lead an edge to a leaf of which nothing is known. False where there is no room for one.
+  template <std::size_t P>
   bool attach_unknown(NodeId at, std::uint32_t place) {
     if (c.full()) return false;
     c.graph.states.offer_unlike(reinterpret_cast<const std::byte*>(record_.data()));
     Node made;
     made.kind = Kind::decision;
     made.acting = 1;
-    const NodeId child = c.graph.add(made, child_key(0, at));
-    c.graph.link(at, c.graph.nodes[at].edges + place, child);
+    const NodeId child = c.graph.add<P>(made, child_key(0, at));
+    c.graph.link<P>(at, c.graph.node<P>(at).edges + place, child);
     return true;
   }
 

@@ -158,6 +158,7 @@ class Graph : public ColumnSet {
 
   // Add a node for the record offered to `states` (and `key_records`).
   // The record of the node comes last: if memory runs out before, there is no node, and `trim` cuts off what was added.
+  template <std::size_t P = 0>
   NodeId add(const Node& made, std::uint64_t hash) {
     if (few_columns_) [[likely]] {
       key.push(hash);
@@ -170,9 +171,10 @@ class Graph : public ColumnSet {
     states.append();
     if (rules.key) key_records.append();
     const auto id = static_cast<NodeId>(nodes.extend(1));
-    nodes[id] = made;
-    double* value = nodes.doubles(id);
-    for (std::size_t i = 0; i < 2 * players; ++i) value[i] = 0.0;
+    Node& added = node<P>(id);
+    added = made;
+    double* value = doubles_of(&added);
+    for (std::size_t i = 0; i < 2 * (P ? P : players); ++i) value[i] = 0.0;
     return id;
   }
 
@@ -220,23 +222,25 @@ class Graph : public ColumnSet {
   }
 
   // Append an edge to a node; its place in the node's block. Visits are 0 and nothing hangs on it yet.
+  template <std::size_t P = 0>
   [[gnu::always_inline]] std::uint32_t add_edge(NodeId id, std::uint32_t move, const float* reward) {
-    Node& node = nodes[id];
-    const std::uint32_t count = node.edge_count;
-    if (count == node.room()) move_block(node);
+    Node& owner = node<P>(id);
+    const std::uint32_t count = owner.edge_count;
+    if (count == owner.room()) move_block(owner);
     std::uint32_t row = kNoReward;
-    for (std::size_t p = 0; p < players; ++p) {
+    for (std::size_t p = 0; p < (P ? P : players); ++p) {
       if (reward[p] == 0.0f) continue;
       row = static_cast<std::uint32_t>(rewards.size() / players);
       const std::size_t at = rewards.extend(players);
       std::memcpy(&rewards[at], reward, players * sizeof(float));
       break;
     }
-    const EdgeId e = node.edges + count;
-    clear_edge(e);
-    edges[e].move = move;
-    edges[e].bits = row;
-    ++node.edge_count;
+    const EdgeId e = owner.edges + count;
+    clear_edge<P>(e);
+    Edge& added = edge<P>(e);
+    added.move = move;
+    added.bits = row;
+    ++owner.edge_count;
     return count;
   }
 
@@ -248,14 +252,14 @@ class Graph : public ColumnSet {
   }
 
   // Hang a child under an edge. A child with several parents changes behind their backs: all its edges become shared.
+  template <std::size_t P = 0>
   [[gnu::always_inline]] void link(NodeId above, EdgeId e, NodeId child) {
-    Edge& edge = edges[e];
-    edge.child = child;
-    edge.bits &= ~kFrozen;
-    Node& node = nodes[child];
+    Edge& led = edge<P>(e);
+    led.child = child;
+    led.bits &= ~kFrozen;
     if (parent[child] == kNone && child != 0) {
       parent[child] = above;
-      node.level = nodes[above].level + 1;
+      node<P>(child).level = node<P>(above).level + 1;
       if (last_link.kept()) [[unlikely]] add_parent(child, above);
       return;
     }
@@ -326,9 +330,11 @@ class Graph : public ColumnSet {
     for (const EdgeId e : EdgeIds(node)) __builtin_prefetch(&nodes.at<2 * P>(edge<P>(e).child));
   }
 
+  template <std::size_t P = 0>
   void clear_edge(EdgeId e) {
-    edges[e] = Edge{kNone, 0, 0, kNoReward};
-    for (std::size_t p = 0; p < players; ++p) value(e)[p] = 0.0;
+    Edge& cleared = edge<P>(e);
+    cleared = Edge{kNone, 0, 0, kNoReward};
+    for (std::size_t p = 0; p < (P ? P : players); ++p) doubles_of(&cleared)[p] = 0.0;
     if (!few_columns_) [[unlikely]] each_edge_column([e](auto& column) { column.clear_row(e); });
   }
 

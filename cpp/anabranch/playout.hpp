@@ -41,7 +41,7 @@ class Playout {
         marking_(context.config.marks()) {}
 
   // Begin a path at the root.
-  void begin() {
+  [[gnu::always_inline]] void begin() {
     c.crowded = c.is_crowded();
     if (learns_) [[unlikely]] selectors.together.expect(c.graph.tables);
     if (propagation.proofs.on()) propagation.proofs.expect(c.graph.tables);
@@ -296,27 +296,29 @@ class Playout {
       const std::uint32_t move = selectors.together.choose_jointly<P>(at, node, place);
       if (keeps_chances_) [[unlikely]]
         for (std::size_t i = 0; i < node.acting; ++i) path.chances.push(selectors.together.chances()[i]);
-      return place != kNone ? place : take(at, move, false);
+      return place != kNone ? place : take<P>(at, move, false);
     }
     const bool counted = expander.count_choices(at, node);
     const std::uint32_t move = selectors.alone.choose_alone<P>(at, node, place);
-    return place != kNone ? place : take(at, move, counted);
+    return place != kNone ? place : take<P>(at, move, counted);
   }
 
   // Make the edge of a move that was never taken.
+  template <std::size_t P>
   __attribute__((noinline)) std::uint32_t take(NodeId at, std::uint32_t move, bool counted) {
     if (c.has_no_room(at)) return kNone;
     expander.step(at, move, counted);
-    return add_edge(at, move, true);
+    return add_edge<P>(at, move, true);
   }
 
   // Append an edge to the state in hand: to its node, found or made; frozen where there is no room for one.
+  template <std::size_t P = 0>
   [[gnu::always_inline]] std::uint32_t add_edge(NodeId at, std::uint32_t move, bool room) {
     c.undo().expect_edge();
-    const std::uint32_t place = c.graph.add_edge(at, move, c.position().rewards.data());
+    const std::uint32_t place = c.graph.add_edge<P>(at, move, c.position().rewards.data());
     c.undo().edge_added(at);
     c.reaching = {at, place};
-    if (!(room && expander.attach(at, place))) asker.freeze(at, place);
+    if (!(room && expander.attach<P>(at, place))) asker.freeze(at, place);
     c.reaching.node = kNone;
     return place;
   }

@@ -91,6 +91,7 @@ inline void plan_gumbel_run(Search& search, const SelectorConfig& selector, std:
     for (std::size_t a = 0; a < size; ++a) plan.begun.back() += plan.before[start + a];
     plan_halving(most, simulations, plan.phases[i]);
   }
+  for (std::size_t a = 0; a < priors.size(); ++a) plan.since.push_back(plan.before[a] + (plan.considered[a] ? 0u : 1u << 31));
   search.use_root_rule();
 }
 

@@ -18,6 +18,7 @@ struct GumbelPlan {
   std::vector<double> scores;                     // g + ln P; empty: no run was begun
   std::vector<std::uint8_t> considered;
   std::vector<std::uint32_t> before;              // N₀, the visits when the run began
+  std::vector<std::uint32_t> since;               // the same where a choice is considered; elsewhere 2^31 more, so that N − it is no count
   std::vector<std::vector<std::uint32_t>> listed;  // the considered choices of each acting player, ascending
   std::vector<double> begun;                      // Σ N₀ of each
   std::uint64_t simulations = 0;                  // that were planned
@@ -28,6 +29,7 @@ struct GumbelPlan {
     scores.clear();
     considered.clear();
     before.clear();
+    since.clear();
     begun.clear();
     for (auto& each : listed) each.clear();
     for (auto& each : phases) each.clear();

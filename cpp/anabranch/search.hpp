@@ -318,7 +318,7 @@ class Search {
     return paths;
   }
 
-  void begin_wave() {
+  [[gnu::always_inline]] void begin_wave() {
     context.wave = waves_.empty() ? &first_ : unused_wave();
     context.wave->begin(graph(), config().sequential());
     waves_.push_back(context.wave);

@@ -46,7 +46,7 @@ class Settler {
 
   // What a learned model says of an edge: what the step pays, and what its child is. `latent` is the child's, where it lies in
   // the record. Most nodes are never selected at, so logits in single precision are kept as they are until one is.
-  void settle_transition(NodeId at, std::uint32_t place, const Transition& t, const std::byte* latent = nullptr) {
+  [[gnu::always_inline]] void settle_transition(NodeId at, std::uint32_t place, const Transition& t, const std::byte* latent = nullptr) {
     Graph& g = c.graph;
     const Model& model = *g.rules.model;
     const EdgeId e = g.nodes[at].edges + place;
@@ -79,7 +79,7 @@ class Settler {
   }
 
   // The evaluation of a decision by a model.
-  void settle_decision(NodeId id, const Transition& t) {
+  [[gnu::always_inline]] void settle_decision(NodeId id, const Transition& t) {
     Graph& g = c.graph;
     const Model& model = *g.rules.model;
     const auto wide = static_cast<std::size_t>(model.actions);
@@ -183,7 +183,7 @@ class Settler {
     if (c.config.marks()) --c.awaited;
   }
 
-  void set_evaluation(NodeId id, const double* values) {
+  [[gnu::always_inline]] void set_evaluation(NodeId id, const double* values) {
     Node& node = c.graph.nodes[id];
     if (!node.is(kPending) && !c.undo().made(id)) c.undo().asked(id);
     arrived(node);

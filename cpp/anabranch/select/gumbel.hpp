@@ -147,7 +147,7 @@ class Gumbel {
   }
 
   template <class List>
-  Chosen choose(NodeId id, const Node& node, const Player& player, const List& list) {
+  [[gnu::always_inline]] Chosen choose(NodeId id, const Node& node, const Player& player, const List& list) {
     if (planned(node)) return choose_planned(id, node, list, player);
     if constexpr (!List::kFlies) {
       const Chosen best = choose_visited(id, player, list);
@@ -162,8 +162,10 @@ class Gumbel {
   template <class List>
   [[gnu::always_inline]] Chosen choose_visited(NodeId id, const Player& player, const List& list) {
     const std::size_t count = list.count;
-    if (weights_.size() < 4 * count) [[unlikely]] weights_.resize(8 * count);
-    double* __restrict const prior = weights_.data();
+    if (count == 0) return {untried(list, 0, player), kNone};  // π' is the prior
+    double few[4 * kFew];  // hundreds of searches would each have to fetch memory of their own
+    if (count > kFew && weights_.size() < 4 * count) [[unlikely]] weights_.resize(8 * count);
+    double* __restrict const prior = count > kFew ? weights_.data() : few;
     double* __restrict const value = prior + count;
     double* __restrict const times = value + count;
     double* __restrict const weight = times + count;
@@ -212,11 +214,18 @@ class Gumbel {
       best.at = better ? static_cast<std::uint32_t>(at) : best.at;
     }
     if (!found.complete) {
-      const std::uint32_t newest = player.size <= 64 ? Likeliest::among(~tried & ~std::uint64_t{0} >> (64 - player.size), player.prior) : likeliest_.untried(list, player.size, player.prior);
+      const std::uint32_t newest = untried(list, tried, player);
       const double score = prior_of(player, newest) * mixed / total - 0.0 / everywhere;
       if (score > top || (score == top && newest < best.choice)) best = {newest, kNone};
     }
     return best;
+  }
+
+  // The likeliest choice that was never tried; `tried`: those that were as bits, where there are at most 64 choices.
+  template <class List>
+  [[gnu::always_inline]] std::uint32_t untried(const List& list, std::uint64_t tried, const Player& player) {
+    if (player.size <= 64) return Likeliest::among(~tried & ~std::uint64_t{0} >> (64 - player.size), player.prior);
+    return likeliest_.untried(list, player.size, player.prior);
   }
 
   [[gnu::always_inline]] Completed complete(NodeId id, const Player& player, const Sums& sums) const {
@@ -305,7 +314,7 @@ class Gumbel {
 
   // The choice that the schedule allows next.
   template <class List>
-  Chosen choose_planned(NodeId id, const Node& node, const List& list, const Player& player) {
+  [[gnu::always_inline]] Chosen choose_planned(NodeId id, const Node& node, const List& list, const Player& player) {
     const GumbelPlan& plan = c.root.plan;
     double times = 0.0;
     if constexpr (List::kFlies)
@@ -318,11 +327,13 @@ class Gumbel {
   // The first of the considered choices with so many visits whose g + ln P + σ is largest. What was never tried has none. Where
   // there is only one, nothing else matters.
   template <class List>
-  Chosen best_considered(NodeId id, const List& list, const Player& player, double wanted) {
+  __attribute__((noinline)) Chosen best_considered(NodeId id, const List& list, const Player& player, double wanted) {
     const GumbelPlan& plan = c.root.plan;
     const std::vector<std::uint32_t>& considered = plan.listed[player.index];
-    if (allowed_.size() < list.count + considered.size()) [[unlikely]] allowed_.resize(list.count + considered.size());
-    std::uint32_t* const allowed = allowed_.data();  // places of tried choices, then untried choices
+    std::uint32_t few[kFew];
+    const bool many = list.count + considered.size() > kFew;
+    if (many && allowed_.size() < list.count + considered.size()) [[unlikely]] allowed_.resize(list.count + considered.size());
+    std::uint32_t* const allowed = many ? allowed_.data() : few;  // places of tried choices, then untried choices
     std::size_t tried = 0;
     Sums sums;  // where all choices were visited; else more must be added up
     if constexpr (List::kFlies) {
@@ -333,20 +344,20 @@ class Gumbel {
       }
     } else {
       const auto times = static_cast<std::uint32_t>(wanted);
-      const std::uint32_t* const before = plan.before.data() + player.start;
-      const std::uint8_t* const is_considered = plan.considered.data() + player.start;
-      std::uint32_t most = 0;
+      const std::uint32_t* const since = plan.since.data() + player.start;
+      std::uint32_t most = 0, least = UINT32_MAX;
       for (std::size_t at = 0; at < list.count; ++at) {
         const Edge& edge = list.edge(at);
         const double value = list.value(edge);
         allowed[tried] = static_cast<std::uint32_t>(at);
-        tried += static_cast<std::size_t>((edge.visits - before[edge.move] == times) & (is_considered[edge.move] != 0));
-        sums.visited += edge.visits > 0;
+        tried += edge.visits - since[edge.move] == times;
         most = edge.visits > most ? edge.visits : most;
+        least = edge.visits < least ? edge.visits : least;
         sums.low = value < sums.low ? value : sums.low;
         sums.high = value > sums.high ? value : sums.high;
       }
       sums.most = static_cast<std::int32_t>(most);
+      sums.visited = least > 0 ? list.count : 0;
     }
     std::size_t count = tried;
     if (wanted == 0.0) {
@@ -375,6 +386,7 @@ class Gumbel {
   }
 
   static constexpr double kNarrowest = 1e-8;
+  static constexpr std::size_t kFew = 32;
 
   const SelectorConfig& selector_;
   const Context& c;

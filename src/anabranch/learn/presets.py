@@ -215,7 +215,10 @@ def learnt_rules(name: str, shape: Shape) -> TrainConfig:
     board, small = min(rows, columns) > 1, shape.numbers <= 200
     simulations = 24 if shape.actions <= 9 else 32 if shape.actions <= 32 else 64
     cells = board and small and shape.actions == rows * columns > 9  # too many lines for a perceptron to find soon
-    tower = (board and not small) or cells
+    drops = board and small and shape.actions == columns > 4  # one action a column, as in connect four
+    few = cells or drops
+    tower = (board and not small) or few
+    simulations = 32 if drops else simulations
     return TrainConfig(
         method="muzero",
         search=SearchConfig(
@@ -226,7 +229,7 @@ def learnt_rules(name: str, shape: Shape) -> TrainConfig:
         net=Net(
             architecture="world_tower" if tower else "world_mlp",
             channels=32,
-            blocks=1 if cells else 3,
+            blocks=1 if cells else 2 if drops else 3,
             width=128 if small else 256,
             latent=64 if small else 128,
             bins=21 if shape.bounded else BINS if shape.high - shape.low > WIDE else 1,
@@ -237,8 +240,8 @@ def learnt_rules(name: str, shape: Shape) -> TrainConfig:
         replay=Replay(window=20_000, least=2_000, endings=0.4),
         targets=Targets(mix=1.0, steps=None if shape.bounded else 10),
         learner=Learner(
-            batch=128 if cells else 256,
-            reuse=32.0,
+            batch=128 if few else 256,
+            reuse=8.0 if drops else 32.0,
             warm_up=100,
             steps=MUZERO_STEPS.get(name, 8_000),
             rate=3e-3,
@@ -246,7 +249,7 @@ def learnt_rules(name: str, shape: Shape) -> TrainConfig:
             average=0.99,
             value_weight=0.25,  # ends and legal actions were learnt faster than at 1
         ),
-        unroll=Unroll(steps=3 if cells else 5, reward=5.0, end=5.0),
+        unroll=Unroll(steps=3 if few else 5, reward=5.0, end=5.0),
         export=Export(every=50, checkpoints=8),
         rating=Rating(simulations=simulations),
         minutes=MUZERO_MINUTES.get(name, 10.0),
@@ -272,5 +275,5 @@ def _episodes(made: TrainConfig, discount: float) -> TrainConfig:
 
 
 MOST_RETURN = 50  # decisions of the n-step return of an environment
-MUZERO_STEPS = {"tic_tac_toe": 3_000, "n_in_a_row": 7_000}  # of the cosine
+MUZERO_STEPS = {"tic_tac_toe": 3_000, "n_in_a_row": 7_000, "connect_four": 12_000}  # of the cosine
 MUZERO_MINUTES = {"tic_tac_toe": 5.0, "connect_four": 60.0, "n_in_a_row": 10.0}

@@ -668,6 +668,6 @@ def test_what_is_refused_leaves_nothing_behind(tmp_path):
 
 def test_a_run_that_has_not_begun_to_play_says_so():
     """Processes take seconds to start; zeros in every column look like a run that hangs."""
-    status = Status(3.0, 1.0, 0, 0, 0, 0.0, 0.0, 0.0, {"learner": 1.0, "self_play": 0.0}, 57.0, None, None, None)
+    status = Status(3.0, 1.0, 0, 0, 0, 0, 0.0, 0.0, 0.0, {"learner": 1.0, "self_play": 0.0}, 57.0, None, None, None)
     assert str(status).startswith("0.1 of 1 min, 57 s left, nothing is played yet")
     assert "1 games" in str(dataclasses.replace(status, games=1))

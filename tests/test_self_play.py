@@ -83,6 +83,33 @@ def test_a_game_does_not_depend_on_who_plays_beside_it(name):
     assert played(game, 7, abreast=1) == played(game, 7, abreast=5)
 
 
+@pytest.mark.parametrize("entries", [3, 10_000])
+def test_a_cache_changes_no_game(entries):
+    """Of any size: what is kept is what was answered."""
+    game = ab.games.load("tic_tac_toe")
+    asked: list[int] = []
+
+    def counted() -> ab.Network:
+        plain = answer(game).function
+
+        def function(observations):
+            asked.append(len(observations))
+            return plain(observations)
+
+        return ab.Network(function)
+
+    def all_of(cache: int) -> tuple[list[GameRecord], int]:
+        asked.clear()
+        with Worker(game, settings(game, cache=cache), counted(), version=7) as worker:
+            found = [record for batch in worker.play(iter(range(24))) for record in batch]
+        return found, sum(asked)
+
+    plain, rows = all_of(0)
+    kept, fewer = all_of(entries)
+    assert plain == kept
+    assert fewer < rows
+
+
 def test_games_are_replaced_as_they_end_and_numbers_run_out():
     game = ab.games.load("tic_tac_toe")
     with Worker(game, settings(game), answer(game)) as worker:

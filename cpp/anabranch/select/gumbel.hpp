@@ -6,8 +6,7 @@
 //   root     argmax g + ln P + σ(q)   among considered choices with n(a) + v(a) = schedule[t]
 //
 // A player's choices are a list of those its edges tell of, in the order first tried: the edges themselves where one player acts
-// and nothing is in flight. All others share one completed value, so that of the untried only the one with the largest prior can
-// be taken: a choice costs the edges and one maximum.
+// and nothing is in flight. The untried share one completed value, so only the likeliest of them can be taken: one maximum.
 #pragma once
 
 #include <algorithm>

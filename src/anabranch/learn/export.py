@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from anabranch.errors import AccuracyError
+from anabranch.evaluate.cached import Cached
 from anabranch.evaluate.export import to_onnx
 from anabranch.evaluate.mixed import Mixed
 from anabranch.evaluate.native import Rollout
@@ -34,10 +35,15 @@ class Model(Torch):
 
 
 def mixed(evaluator: Any, settings: SelfPlay) -> Any:
-    """Return who is asked when a network plays: itself, or together with rollouts. A teacher and plans have none."""
-    if not settings.rollouts or isinstance(evaluator, Rollout) or plans(evaluator):
+    """Return who is asked when a network plays: itself, or together with rollouts. A teacher and plans have none.
+
+    A cache begins empty here: newer weights never find answers of older ones.
+    """
+    if isinstance(evaluator, Rollout) or plans(evaluator):
         return evaluator
-    return Mixed(evaluator, settings.rollouts, settings.share)
+    if settings.cache:
+        evaluator = Cached(evaluator, entries=settings.cache)
+    return Mixed(evaluator, settings.rollouts, settings.share) if settings.rollouts else evaluator
 
 
 def plans(evaluator: Any) -> bool:

@@ -92,6 +92,11 @@ class SelfPlay(Part):
         Within(0, 1_000_000),
     ] = 0
     share: Annotated[float, "their share of the value", Within(0, 1)] = 0.5
+    cache: Annotated[
+        int,
+        "answers of the network that are kept for games that come to the same state; 0: none. Newer weights begin anew",
+        Within(0),
+    ] = 0
     longest: Annotated[int, "decisions after which a game is cut off; its last value stands in", Within(1)] = 2000
     random_games: Annotated[
         int, "how many games, the first ones, are played at random: muzero learns the rules from them", Within(0)

@@ -165,8 +165,8 @@ def test_the_brief_table_names_the_fastest_fair_peer_of_each_question(figures):
         ["| connect four, rollouts, 10,000", "700 k", "OpenSpiel C++ MCTSBot, UCT (1.2)", "50 k", "12×"],
     ]
     assert rows[2].endswith(
-        "| C++ bot on C++ games; a tree; its states also keep their history; ours wins and blocks in its rollouts, which "
-        "costs a fifth of its rate |"
+        "| C++ bot on C++ games; a tree; its states also keep their history; ours wins and blocks in its rollouts, "
+        "which costs a fifth of its rate |"
     )
 
 

@@ -409,6 +409,35 @@ def test_a_sure_draw_is_played_before_what_looks_worse():
     assert not off.proven
 
 
+class Paid(RandomGame):
+    """A random game that says that nothing can be won any more: what is not told apart is worth the same."""
+
+    title = "paid_random_game"
+
+    def bounds(self, state: Any, low: Any, high: Any) -> None:
+        for player in range(self.players):
+            low[player] = high[player] = 0.0
+
+
+@pytest.mark.parametrize(("players", "simultaneous"), [(1, 0.0), (2, 0.0), (2, 1.0), (3, 0.0)])
+def test_a_root_whose_bounds_meet_is_solved_before_any_simulation(players, simultaneous):
+    """It has no edge yet; the choice is the prior's, in the engine and in the reference."""
+    game = Paid(seed=3, players=players, chance=0.0, simultaneous=simultaneous, zero_sum=players == 2)
+    state = game.interpreted().start()
+    config = ab.SearchConfig(proofs="on")
+    found = ab.search(state, simulations=10, evaluator=ab.Hashing(), config=config)
+    reference = ab.Reference(state, ab.Hashing(), config).run(simulations=10)
+    for result in (found, reference):
+        assert result.proven
+        assert result.simulations == 0
+        assert result.value.tolist() == [0.0] * players
+        assert result.proof is not None
+        assert result.proof.by_action == {}
+        assert result.action is not None
+    assert found.action == reference.action
+    assert found.policy.tolist() == reference.policy.tolist()
+
+
 def test_proven_outcomes_count_by_their_chance():
     """A die that ends the game or goes on: drawn no more once it is known, and counted by its probability."""
     chain = {f"c{i}": decision(0, (0.5,), (f"c{i + 1}", (0.0,)), (f"c{i + 2}", (0.0,))) for i in range(60)}

@@ -204,3 +204,26 @@ def test_every_mode_finds_the_value_of_pig(mode):
     exact = ab.solve(game).value[0]
     result = ab.search(game.start(), simulations=20_000, config=ab.SearchConfig(chance=mode, proofs="off"))
     assert result.value[0] == pytest.approx(exact, abs=0.03)
+
+
+# Proofs
+
+
+def test_the_last_throw_is_solved_before_any_simulation():
+    """Yatzy with chance left and no roll: what the dice count is certain, also when a search moves on to that."""
+    game = ab.games.load("yatzy", categories="chance")
+    searcher = ab.Searcher(game, ab.Rollout(), ab.SearchConfig(proofs="on", chance=ab.Chance(exact_up_to=252)))
+    root = searcher.root(game.start())
+    searcher.run(root, simulations=10_000)
+    paid = 0.0
+    while not root.state.over:
+        if root.state.turn == ab.CHANCE:
+            root.advance(root.state.draw(3))
+            continue
+        (result,) = searcher.run(root, simulations=10)
+        assert result.proven
+        assert result.simulations == 0
+        assert result.action is not None
+        worth = result.value[0]
+        paid = float(root.advance(result.action)[0])
+    assert worth == paid, "of the last throw"

@@ -232,10 +232,10 @@ class Graph:
         if told is None:
             return None
         proven, distance, interval, first, width, rows = told
-        known = np.array([row[1] for row in rows]).reshape(len(rows), -1, 2)
-        edges = [
-            EdgeProof(actions[0] if len(actions) == 1 else tuple(actions), ends, done, int(steps))
-            for (actions, _, done, steps), ends in zip(rows, known, strict=True)
-        ]
         ends, begun = np.array([interval, first]).reshape(2, -1, 2)
+        known = np.array([row[1] for row in rows]).reshape(len(rows), len(ends), 2)  # no rows: certain before any choice
+        edges = [
+            EdgeProof(actions[0] if len(actions) == 1 else tuple(actions), interval, done, int(steps))
+            for (actions, _, done, steps), interval in zip(rows, known, strict=True)
+        ]
         return Proof(ends, proven, int(distance), begun, edges, width)

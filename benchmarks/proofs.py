@@ -1,18 +1,18 @@
 """What it is worth to know what is certain: searches with `proofs` and without, tables for docs/options.md.
 
-    .venv/bin/python benchmarks/proofs.py [--only cost,four,small,dice,widths,matches] [--positions 300] [--states 50]
+    .venv/bin/python benchmarks/proofs.py [--only cost,four,small,dice,widths,matches] [--positions 300] [--states 250]
                                           [--most 100000] [--games 400] [--seconds 0.002] [--write]
 
 *cost*: instructions per simulation from the first state, counted by callgrind (valgrind is needed): of a process that
 searches a few times more, less one that does not. *four*: connect four after 16 to 28 plies, about half of them by
-short searches and the rest at random, with moves that differ in worth, solved by `ab.oracle`: how many
-roots are proven and how many moves optimal, with rollouts. In *the time of off* the search with proofs gets as many
-playouts as take what the other took in the same position, by what its own took just before. *small*: playouts until
-tic-tac-toe and Dots and Boxes 2×2 (examples/04) are solved, and first moves before that. *dice*: seeded states of
-solitaire Yatzy with one and two categories left, all dice enumerated, against exact values. *widths*: what is certain
-of a root where players choose at once. *matches*: with proofs against without, at equal processor time per move: each
-search goes on in slices, as many simulations as its pace in this very position lets fit, until the time is used; one
-that ends early does not lend its time to others.
+short searches and the rest at random, with moves that differ in worth, solved by `ab.oracle`: how many roots are proven
+and how many moves optimal, with rollouts. In *the time of off* the search with proofs gets as many playouts as take
+what the other took in the same position, by what its own took just before. *small*: playouts until tic-tac-toe and Dots
+and Boxes 2×2 (examples/04) are solved, and first moves before that. *dice*: solitaire Yatzy with one and two categories
+left, all dice enumerated, against the oracle: every state before the first roll that can occur, every later one with
+one category left, and a sample with two. *widths*: what is certain of a root where players choose at once. *matches*:
+with proofs against without, at equal processor time per move: each search goes on in slices, as many simulations as its
+pace in this very position lets fit, until the time is used; one that ends early does not lend its time to others.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import io
+import itertools
 import os
 import re
 import runpy
@@ -27,7 +28,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -37,6 +38,9 @@ import pages
 from open_spiel_matches import Timed
 
 import anabranch as ab
+from anabranch.games.dice import DICE
+from anabranch.games.scores import UPPER, YATZY
+from anabranch.games.yatzy import ROLLS
 
 ROOT = Path(__file__).resolve().parents[1]
 OPTIONS = ROOT / "docs" / "options.md"
@@ -182,22 +186,115 @@ def small(seeds: int = 5) -> Table:
     return [*heads, "off, at 30,000"], rows
 
 
+ALL_DICE = ab.SearchConfig(proofs="on", chance=ab.Chance(exact_up_to=252))  # five dice show 252 different things
+ABOVE = range(6)  # categories that count one face, and earn the bonus
+
+
+def upper_totals(marked: Iterable[int]) -> list[int]:
+    """Return what ones to sixes can hold when some of them are marked; at 63 the bonus is paid."""
+    totals = {0}
+    for category in marked:
+        totals = {min(UPPER, total + (category + 1) * dice) for total in totals for dice in range(DICE + 1)}
+    return sorted(totals)
+
+
+def turns_ahead(game: ab.Game, left: int) -> list[ab.State]:
+    """Return all states before the first roll of a turn with so many categories left, one for each key.
+
+    The key leaves out what matters no more: points, and the upper total where the bonus is paid or out of reach.
+    """
+    found: dict[Any, ab.State] = {}
+    for opened in itertools.combinations(range(len(YATZY)), left):
+        bits = np.array([sum(1 << category for category in opened)], np.int16)
+        for upper in upper_totals(set(ABOVE) - set(opened)):
+            state = game.start().replace(open=bits, upper=np.array([upper], np.int8))
+            found.setdefault(state.key, state)
+    return list(found.values())
+
+
+def within_turn(state: ab.State) -> list[ab.State]:
+    """Return all states of the last turn of a game: hands after one to three rolls, and dice kept to roll again."""
+    hands = [state.step(outcome)[0] for outcome, _ in state.outcomes()]
+    kept = {roll.key: roll for hand in hands for roll in (hand.step(mask)[0] for mask in hand.choices(0))}
+    found = [hand.replace(rolls=np.int8(rolls)) for rolls in range(1, ROLLS + 1) for hand in hands]
+    found += [roll.replace(rolls=np.int8(rolls)) for rolls in range(1, ROLLS) for roll in kept.values()]
+    assert len(found) == ab.solve(state).states - 2, "all but the first state and the end"
+    return found
+
+
+def last_turn(state: ab.State) -> tuple[int, int]:
+    """Return what the last turn of a game is about: the category, and how many of its face earn the bonus (0: none).
+
+    Where this is the same, so are all rewards that follow, action by action and roll by roll.
+    """
+    category = int(state.open[0]).bit_length() - 1
+    needed = -((int(state.upper[0]) - UPPER) // (category + 1))
+    return category, needed if category in ABOVE and needed <= DICE else 0
+
+
+class Endgames(NamedTuple):
+    """What searches of some states of Yatzy came to."""
+
+    made: list[int]  # playouts
+    proven: list[bool]
+    errors: list[float]  # of the value
+    regrets: list[float]  # of what is played
+
+    def cells(self) -> Row:
+        proven = f"{sum(self.proven):,} of {len(self.proven):,}"
+        most = f"{max(self.errors):.0e}", f"{max(self.regrets):.0e}"
+        return [proven, f"{np.mean(self.made):,.0f}", f"{max(self.made):,}", *most]
+
+
+def endgames(exact: ab.Oracle, groups: Iterable[list[ab.State]], budget: int) -> Row:
+    """Search groups of states; one alone before the first roll is played to the end by what its search found."""
+    searcher, found = ab.Searcher(exact.game, ab.Rollout(), ALL_DICE, threads=1), Endgames([], [], [], [])
+    for states in groups:
+        roots = [searcher.root(state) for state in states]
+        values = exact.values_of(states)
+        for root, value, result in zip(roots, values, searcher.run(roots, simulations=budget), strict=True):
+            found.made.append(result.simulations)
+            found.proven.append(result.proven)
+            found.errors.append(float(abs(result.value - value).max()))
+            if result.action is not None:
+                found.regrets.append(exact.regret(result.state, result.action))
+            elif len(states) == 1:
+                found.regrets.append(played_regret(exact, searcher, root, seed=len(found.made)))
+    return found.cells()
+
+
+def played_regret(exact: ab.Oracle, searcher: ab.Searcher, root: ab.Root, seed: int) -> float:
+    """Return the largest regret of a game played to its end from a solved root, without another playout."""
+    most = 0.0
+    while not root.state.over:
+        if root.state.turn == ab.CHANCE:
+            root.advance(root.state.draw(seed), keep="graph")
+            continue
+        (result,) = searcher.run(root, simulations=1)
+        assert result.simulations == 0, "best play from a proven state leads to proven states"
+        assert result.action is not None
+        most = max(most, exact.regret(result.state, result.action))
+        root.advance(result.action, keep="graph")
+    return most
+
+
 def dice(states: int) -> Table:
     """Return how many states of Yatzy are proven within a budget, and what the chosen moves lose."""
-    game, rows = ab.games.load("yatzy"), []
-    config = ab.SearchConfig(proofs="on", chance=ab.Chance(exact_up_to=252))
-    for title, decisions, budget, count in (("one", (42, 44), 10_000, 4 * states), ("two", (39, 41), 200_000, states)):
-        made, lost, proven = [], [], 0
-        for state in ab.fixed_set(game, count, decisions=decisions).states:
-            result, exact = ab.search(state, simulations=budget, config=config), ab.solve(state)
-            worth = exact.action_values_of(state)[0]
-            proven += result.proven
-            made.append(result.simulations)
-            lost.append(float(np.nanmax(worth) - worth[result.action]))
-        playouts = [f"{np.mean(made):,.0f}", f"{max(made):,}"]
-        rows.append([title, f"{budget:,}", f"{proven} of {count}", *playouts, f"{max(lost):.1g}"])
+    game, exact, rows = ab.games.load("yatzy"), ab.oracle("yatzy"), []
+    one, two = (turns_ahead(game, left) for left in (1, 2))
+    turns = {last_turn(state): state for state in one}
+    drawn = ab.fixed_set(game, states, decisions=(39, 41)).states
+    parts: dict[str, tuple[int, Iterable[list[ab.State]]]] = {
+        "one, before the first roll: all": (10_000, ([state] for state in one)),
+        "one, later in the turn: all": (10_000, map(within_turn, turns.values())),
+        "two, before the first roll: all": (200_000, ([state] for state in two)),
+        "two, hands of random games": (200_000, ([state] for state in drawn)),
+    }
+    for title, (budget, groups) in parts.items():
+        rows.append([title, f"{budget:,}", *endgames(exact, groups, budget)])
         print(" | ".join(rows[-1]), flush=True)
-    return ["categories left", "playouts allowed", "proven", "on average", "at most", "largest regret"], rows
+    columns = ["proven", "on average", "at most", "largest error", "largest regret"]
+    return ["categories left", "playouts allowed", *columns], rows
 
 
 def widths(most: int) -> Table:
@@ -277,7 +374,10 @@ def main() -> None:
     parser.add_argument("--only", default="", help="parts, with commas between")
     parser.add_argument("--positions", type=int, default=300, help="of connect four")
     parser.add_argument(
-        "--states", type=int, default=50, help="of Yatzy with two categories left; four times as many with one"
+        "--states",
+        type=int,
+        default=250,
+        help="of Yatzy with two categories left and dice rolled, drawn from random games",
     )
     parser.add_argument("--most", type=int, default=100_000, help="playouts of a search")
     parser.add_argument("--games", type=int, default=400, help="of a match")

@@ -11,6 +11,7 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from tests.sources import ROOT
 
@@ -267,3 +268,19 @@ def test_every_ablation_changes_the_preset_of_its_game():
     settings = preset(ab.games.load(ablations.GAME))
     same = [name for name, change in ablations.VARIANTS.items() if change(settings) == settings]
     assert same == ["preset"]
+
+
+def test_all_endings_of_yatzy_are_looked_at():
+    """By hand: a face f alone has 5f upper totals at which it may earn the bonus, and all others are one state."""
+    proofs = load("proofs")
+    assert proofs.upper_totals([0]) == [0, 1, 2, 3, 4, 5]
+    assert proofs.upper_totals([5, 4, 3]) == sorted({min(63, 6 * a + 5 * b + 4 * c) for a, b, c in np.ndindex(6, 6, 6)})
+    game, faces = ab.games.load("yatzy"), range(1, 7)
+    ones, twos = (proofs.turns_ahead(game, left) for left in (1, 2))
+    assert len(ones) == 9 + sum(5 * face + 1 for face in faces)
+    pairs = sum(5 * (one + other) + 1 for one in faces for other in range(one + 1, 7))
+    beyond = (
+        12 + 7 + 2 + 2
+    )  # fives and sixes left: 50 at most above; fours and sixes 55; threes and sixes, fours and fives 60
+    assert len(twos) == 9 * 8 // 2 + 9 * sum(5 * face + 1 for face in faces) + pairs - beyond
+    assert len({proofs.last_turn(state) for state in ones}) == 9 + 6 * 6

@@ -3,10 +3,10 @@
     .venv/bin/python benchmarks/defaults.py [--games 200] [--only exploration,larger,scale,…] [--write]
 
 *Exploration*: selectors against UCB1 with c = 1, all with one rollout per leaf, at equal simulations; points of matches
-with swapped seats. *Larger*: the same in larger games and for three players. *Scale*: random games that pay on the way,
-without `bounds`: how often the search finds an exact best first move after 200 simulations, with declared returns as
-tight as they are and ten times as wide. *Paying*: the same in three real games (paying.py): what the choice after 200
-simulations loses against exact play. *Uniform*: the weight of exploration without rollouts, over solved positions.
+with swapped seats. *Larger*: a few of them in larger games and for three players. *Scale*: random games that pay on the
+way, without `bounds`: how often the search finds an exact best first move after 200 simulations, with declared returns
+as tight as they are and ten times as wide. *Paying*: the same in three real games (paying.py): what the choice after
+200 simulations loses against exact play. *Uniform*: the weight of exploration without rollouts, over solved positions.
 *Rollouts*: kinds of rollout against uniform ones, at equal simulations and at as many as take the same processor time.
 """
 
@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import argparse
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
 import measure  # noqa: F401  (first: it limits threads)
@@ -50,6 +50,7 @@ SELECTORS: dict[str, ab.Puct | ab.Ucb1] = {
     "UCB1 1.4": ab.Ucb1(c=1.4),
     "UCB1 1, w0 1": ab.Ucb1(c=1.0, w0=1.0),
 }
+CANDIDATES = {title: SELECTORS[title] for title in ("PUCT 1.25", "PUCT 2.5", "PUCT 4")}
 ROLLOUTS = {
     "win in one, first 2 plies": ab.Rollout(greedy=2, policy="uniform"),
     "win in one, always": ab.Rollout(greedy=True, policy="uniform"),
@@ -72,10 +73,15 @@ def points(game: ab.Game, one: ab.SearchAgent, other: ab.SearchAgent, games: int
     return f"{100 * score.score:.0f} ({100 * score.low:.0f} to {100 * score.high:.0f})"
 
 
-def exploration(games: int, over: Games = GAMES, simulated: Sequence[int] = SIMULATIONS) -> tuple[Row, list[Row]]:
+def exploration(
+    games: int,
+    over: Games = GAMES,
+    simulated: Sequence[int] = SIMULATIONS,
+    selectors: Mapping[str, ab.Puct | ab.Ucb1] = SELECTORS,
+) -> tuple[Row, list[Row]]:
     """Return the table of selectors."""
     rows = []
-    for title, selector in SELECTORS.items():
+    for title, selector in selectors.items():
         row = [title]
         for name, options in over.values():
             game = ab.games.load(name, **options)
@@ -83,12 +89,16 @@ def exploration(games: int, over: Games = GAMES, simulated: Sequence[int] = SIMU
                 other = agent(simulations, seed=7, selector=ab.Ucb1(c=1.0))
                 row.append(points(game, agent(simulations, selector=selector), other, games))
         rows.append(row)
+        print(" | ".join(row), flush=True)
     return ["selector", *(f"{title}, {n:,}" for title in over for n in simulated)], rows
 
 
 def larger(games: int) -> tuple[Row, list[Row]]:
-    """Return the same table for larger games."""
-    return exploration(games, LARGER, (300,))
+    """Return the table of a few selectors for larger games, and for half as many games with native rules at more."""
+    native = {title: game for title, game in LARGER.items() if not game[0].startswith("open_spiel:")}
+    head, rows = exploration(games, LARGER, (100,), CANDIDATES)
+    more, others = exploration(games // 2, native, (1000,), CANDIDATES)
+    return [*head, *more[1:]], [[*row, *other[1:]] for row, other in zip(rows, others, strict=True)]
 
 
 def scale(games: int) -> tuple[Row, list[Row]]:

@@ -61,6 +61,13 @@ def test_two_hot_has_the_values_mean_and_two_neighbours():
     assert ends.max(axis=-1).tolist() == [1.0, 1.0, 1.0, 1.0]
 
 
+def test_a_value_that_is_nan_has_weights_that_are():
+    """And no index: the learner sees it in its loss, and returns to its last good weights."""
+    found = two_hot(np.array([[np.nan, 0.5]]), -1.0, 1.0, 5)
+    assert np.isnan(found[0, 0]).any()
+    assert found[0, 1].tolist() == [0.0, 0.0, 0.0, 1.0, 0.0]
+
+
 # Rows and samples
 
 

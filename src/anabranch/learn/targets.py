@@ -46,10 +46,11 @@ def two_hot(values: npt.NDArray[np.floating], low: float, high: float, bins: int
     """Return weights `[…, bins]` on the two nearest of evenly spaced atoms whose mean is the value.
 
     Atoms a_j = low + j·(high − low)/(bins − 1). A value x between a_j and a_{j+1} puts (a_{j+1} − x)/(a_{j+1} − a_j) on
-    the lower one and the rest on the upper one; values outside are moved to the nearest end.
+    the lower one and the rest on the upper one; values outside are moved to the nearest end. What is NaN stays it, so
+    that it is noticed.
     """
     at = (np.clip(values, low, high) - low) / (high - low) * (bins - 1)
-    lower = np.minimum(np.floor(at), bins - 2).astype(np.int64)
+    lower = np.minimum(np.floor(np.nan_to_num(at)), bins - 2).astype(np.int64)
     share = (at - lower).astype(np.float32)
     made = np.zeros((*values.shape, bins), np.float32)
     np.put_along_axis(made, lower[..., None], (1.0 - share)[..., None], -1)

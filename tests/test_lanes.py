@@ -98,12 +98,16 @@ def test_policies_of_many_lanes_are_those_of_their_results():
         arrived: list[int] = []
         while len(arrived) < 6:
             arrived += lanes.go_on()
-        policies, targets, values, visits = lanes.policies(arrived)
+        policies, targets, values, visits, priors = lanes.policies(arrived)
         results = [roots[lane].result for lane in arrived]
         assert policies.tolist() == [result.policy.tolist() for result in results]
         assert targets.tolist() == [result.target.tolist() for result in results] != policies.tolist()
         assert values.tolist() == [result.value.tolist() for result in results]
         assert visits.tolist() == [roots[lane].native.root_visits for lane in arrived]
+        plain = searcher(ab.SearchConfig(proofs="off"))
+        told = [result for lane in arrived for result in plain.run([plain.root(roots[lane].state)], visits=2)]
+        assert priors.tolist() == [result.prior.tolist() for result in told]
+        assert priors.tolist() != [result.prior.tolist() for result in results]  # which have noise on them
 
 
 def test_a_cap_drawn_by_the_engine_is_that_of_the_root_s_draws():

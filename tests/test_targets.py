@@ -151,7 +151,7 @@ def test_observations_that_are_no_small_numbers_stay_as_they_are():
     rows = rows_of(record(), game, Targets())
     assert rows is not None
     odd = rows.observations + np.float32(0.5)
-    replay._append(type(rows)(odd, rows.legal, rows.policy, rows.values, rows.seats))
+    replay._append({**vars(rows), "observations": odd})
     seen = {each.tobytes() for each in replay.sample(400, 0, 0)["observations"]}
     assert seen == {each.tobytes() for each in np.concatenate([rows.observations, odd])}
 

@@ -30,6 +30,7 @@ struct RootTables {
   double* q;
   std::int64_t* visits;
   std::int64_t* chosen;  // by player: the action that a Gumbel search ended with; -1 where there is none
+  double* own = nullptr;  // the prior without a root's noise; nullptr: nobody asks
 };
 
 inline void tell_root(Search& search, const RootTables& to) {
@@ -38,6 +39,7 @@ inline void tell_root(Search& search, const RootTables& to) {
   const std::size_t cells = g.players * actions;
   std::fill_n(to.policy, cells, 0.0);
   std::fill_n(to.prior, cells, 0.0);
+  if (to.own != nullptr) std::fill_n(to.own, cells, 0.0);
   std::fill_n(to.q, cells, std::nan(""));
   std::fill_n(to.visits, cells, 0);
   std::fill_n(to.chosen, g.players, -1);
@@ -77,6 +79,7 @@ inline void tell_root(Search& search, const RootTables& to) {
       const std::size_t at = player * actions + static_cast<std::size_t>(ids[a]);
       to.policy[at] = policy[a];
       to.prior[at] = selector.prior(node, start, a, ids.size());
+      if (to.own != nullptr) to.own[at] = selector.own_prior(node, start, a, ids.size());
       if (visits[a] > 0.0) to.q[at] = table ? totals[a] / visits[a] : totals[a];
       to.visits[at] = static_cast<std::int64_t>(visits[a]);
     }

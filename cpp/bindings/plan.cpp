@@ -271,22 +271,22 @@ class BoundPlan {
   nb::tuple tables() {
     const std::size_t players = static_cast<std::size_t>(bound_->model.players), actions = static_cast<std::size_t>(bound_->model.actions);
     const std::size_t cells = roots_.size() * actions;
-    Buffer<double> numbers(3 * cells), values(roots_.size() * players);
+    Buffer<double> numbers(4 * cells), values(roots_.size() * players);
     Buffer<std::int64_t> counts(cells), ends(roots_.size());
     std::vector<std::int64_t> chosen(players);
-    std::vector<double> table(3 * players * actions);
+    std::vector<double> table(4 * players * actions);
     std::vector<std::int64_t> visits(players * actions);
     const std::size_t part = players * actions;
     for (std::size_t i = 0; i < roots_.size(); ++i) {
       Search& root = idle(*searches_[i]);
-      tell_root(root, {table.data(), table.data() + part, table.data() + 2 * part, visits.data(), chosen.data()});
+      tell_root(root, {table.data(), table.data() + part, table.data() + 2 * part, visits.data(), chosen.data(), table.data() + 3 * part});
       ends.data()[i] = chosen[root.graph().nodes[0].mover];
       const std::size_t at = root.graph().nodes[0].mover * actions;
-      for (std::size_t k = 0; k < 3; ++k) std::copy_n(table.data() + k * part + at, actions, numbers.data() + k * cells + i * actions);
+      for (std::size_t k = 0; k < 4; ++k) std::copy_n(table.data() + k * part + at, actions, numbers.data() + k * cells + i * actions);
       std::copy_n(visits.data() + at, actions, counts.data() + i * actions);
       std::copy_n(root.graph().mean(0), players, values.data() + i * players);
     }
-    return nb::make_tuple(numbers.array({3, roots_.size(), actions}), counts.array({roots_.size(), actions}),
+    return nb::make_tuple(numbers.array({4, roots_.size(), actions}), counts.array({roots_.size(), actions}),
                           values.array({roots_.size(), players}), ends.array({roots_.size()}));
   }
 
@@ -433,5 +433,5 @@ void bind_plan(nb::module_& m) {
       .def("tables", &BoundPlan::tables,
            nb::sig("def tables(self) -> tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.int64], "
                    "numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.int64]]"),
-           "(policy, prior, q) [3, roots, actions], visits [roots, actions], values [roots, players], the actions Gumbel searches ended with.");
+           "(policy, prior, q, prior without noise) [4, roots, actions], visits [roots, actions], values [roots, players], the actions Gumbel searches ended with.");
 }

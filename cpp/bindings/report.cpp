@@ -119,12 +119,13 @@ nb::list line_of_play(BoundSearch& s, const Actions& first) {
   return line;
 }
 
-// What many roots found, for who plays their games on: policies [N, P, A], policies to learn from [N, P, A], values [N, P], visits [N].
+// What many roots found, for who plays their games on: policies [N, P, A], policies to learn from [N, P, A], values [N, P], visits [N],
+// priors without noise [N, P, A].
 nb::tuple root_policies(const std::vector<BoundSearch*>& searches) {
   if (searches.empty()) throw nb::value_error("at least one search");
   const Graph& first = searches[0]->search->graph();
   const std::size_t count = searches.size(), players = first.players, actions = static_cast<std::size_t>(first.rules.actions), cells = players * actions;
-  Buffer<double> policies(count * cells), targets(count * cells), values(count * players);
+  Buffer<double> policies(count * cells), targets(count * cells), values(count * players), priors(count * cells);
   Buffer<std::int64_t> visits(count);
   std::vector<double> unused(2 * cells);
   std::vector<std::int64_t> counts(cells), chosen(players);
@@ -133,14 +134,14 @@ nb::tuple root_policies(const std::vector<BoundSearch*>& searches) {
       Search& search = *searches[i]->search;
       if (search.graph().players != players || static_cast<std::size_t>(search.graph().rules.actions) != actions)
         throw nb::value_error("searches of one number of players and actions");
-      const RootTables told{policies.data() + i * cells, unused.data(), unused.data() + cells, counts.data(), chosen.data()};
+      const RootTables told{policies.data() + i * cells, unused.data(), unused.data() + cells, counts.data(), chosen.data(), priors.data() + i * cells};
       tell_root(search, told);
       tell_target(search, told, targets.data() + i * cells);
       std::copy_n(search.graph().mean(0), players, values.data() + i * players);
       visits.data()[i] = static_cast<std::int64_t>(search.root_visits());
     });
   return nb::make_tuple(policies.array({count, players, actions}), targets.array({count, players, actions}), values.array({count, players}),
-                        visits.array({count}));
+                        visits.array({count}), priors.array({count, players, actions}));
 }
 
 nb::list edges(BoundSearch& s, NodeId id) {
@@ -213,8 +214,9 @@ void bind_report(nb::module_& m) {
         "The line that a search expects after what is played first; none: the most visited outcome.");
   m.def("root_policies", &root_policies, nb::arg("searches"),
         nb::sig("def root_policies(searches: Sequence[Search]) -> tuple[numpy.typing.NDArray[numpy.float64], "
-                "numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.int64]]"),
-        "Policies and policies to learn from by root, player and action, values by root and player, visits of the roots.");
+                "numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.int64], "
+                "numpy.typing.NDArray[numpy.float64]]"),
+        "Policies and policies to learn from by root, player and action, values by root and player, visits of the roots, priors without noise.");
   m.def("node", &node, nb::arg("search"), nb::arg("node"), nb::sig("def node(search: Search, node: int) -> tuple[str, int, list[float], list[float], bool, list[float], bool]"),
         "Kind, visits, value and evaluation of a node, whether its outcomes were enumerated, intervals (low and high of every player; none where proofs are off), whether it is proven.");
   m.def("chance_counts", [](const BoundSearch& s) {

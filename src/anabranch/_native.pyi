@@ -439,7 +439,7 @@ class Plan:
 
     def tables(self) -> tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.int64], numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.int64]]:
         """
-        (policy, prior, q) [3, roots, actions], visits [roots, actions], values [roots, players], the actions Gumbel searches ended with.
+        (policy, prior, q, prior without noise) [4, roots, actions], visits [roots, actions], values [roots, players], the actions Gumbel searches ended with.
         """
 
 def columns(search: Search) -> dict[str, object]:
@@ -455,9 +455,9 @@ def principal_variation(search: Search, first: Sequence[int]) -> list[int | tupl
     The line that a search expects after what is played first; none: the most visited outcome.
     """
 
-def root_policies(searches: Sequence[Search]) -> tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.int64]]:
+def root_policies(searches: Sequence[Search]) -> tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.int64], numpy.typing.NDArray[numpy.float64]]:
     """
-    Policies and policies to learn from by root, player and action, values by root and player, visits of the roots.
+    Policies and policies to learn from by root, player and action, values by root and player, visits of the roots, priors without noise.
     """
 
 def node(search: Search, node: int) -> tuple[str, int, list[float], list[float], bool, list[float], bool]:

@@ -99,6 +99,11 @@ class Selector {
   // The prior in use of one of a player's choices.
   double prior(const Node& node, std::size_t start, std::size_t choice, std::size_t size) const {
     if (node.is(kRuled) && !c.root.priors.empty()) return c.root.priors[start + choice];
+    return own_prior(node, start, choice, size);
+  }
+
+  // The same without a root's noise.
+  double own_prior(const Node& node, std::size_t start, std::size_t choice, std::size_t size) const {
     return node.rows == kNone ? uniform_prior(size) : c.graph.priors[node.rows + start + choice];
   }
 

@@ -55,7 +55,7 @@ class Training:
         ahead = config.unroll.consistency > 0 or config.net.architecture == "world_dice"
         self.replay = Replay(game, config.replay, config.targets, unroll, ahead=ahead)
         self.reanalysis = Reanalysis(game, config, self.replay)
-        plain = replace(config.replay, symmetries=False, endings=0.0, window=HELD_OUT, growth=0.0)
+        plain = replace(config.replay, symmetries=False, endings=0.0, window=HELD_OUT, growth=0.0, weights="none")
         self.held_out = Replay(game, plain, config.targets, unroll, ahead=True) if unroll else None
         self.losses: Losses | None = None
         self.score: dict[str, Any] | None = None

@@ -45,10 +45,11 @@ def loss_of(config: TrainConfig) -> LossOf:
 def alphazero(net: Net, rows: Arrays, value_weight: float = 1.0) -> Loss:
     """Return cross-entropy to the policy plus the value's loss."""
     logits, free = net.heads(torch.from_numpy(rows["observations"]))
-    target = rows["policy"]
-    policy = policy_loss(logits, torch.from_numpy(target), torch.from_numpy(rows["legal"])).mean()
-    value = scalar_loss(net.scale, free, rows["values"]).mean()
-    return Loss(policy + value_weight * value, policy.detach() - entropy(target).mean(), value.detach(), {})
+    target, counts = rows["policy"], _counts(rows)
+    policy = (policy_loss(logits, torch.from_numpy(target), torch.from_numpy(rows["legal"])) * counts).mean()
+    value = (scalar_loss(net.scale, free, rows["values"]) * counts).mean()
+    own = (entropy(target) * counts.numpy()).mean()
+    return Loss(policy + value_weight * value, policy.detach() - own, value.detach(), {})
 
 
 def muzero(net: WorldModel, rows: Arrays, value_weight: float, unroll: Unroll) -> Loss:
@@ -79,6 +80,8 @@ def muzero(net: WorldModel, rows: Arrays, value_weight: float, unroll: Unroll) -
     played = inside[:, :-1]  # steps that were, beside those past the end
     known = known * (played + unroll.past * (1.0 - played))
     valued = valued * (inside + unroll.past * (1.0 - inside))
+    counts = _counts(rows)[:, None]
+    searched, valued, inside, known = searched * counts, valued * counts, inside * counts, known * counts
     policy = policy_loss(told.logits, torch.from_numpy(rows["policy"]), torch.from_numpy(rows["legal"])) * searched
     value = scalar_loss(net.scale, told.free, rows["values"]) * valued
     legal_targets = torch.from_numpy(rows["legal"]).to(told.legal.dtype)
@@ -157,3 +160,8 @@ def entropy(policy: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
 
 def _weights(mask: npt.NDArray[np.bool_]) -> Tensor:
     return torch.from_numpy(mask.astype(np.float32))
+
+
+def _counts(rows: Arrays) -> Tensor:
+    """Return how much the loss of each row counts: alike, unless some were drawn more often than others."""
+    return torch.from_numpy(rows["weights"]) if "weights" in rows else torch.ones(len(rows["observations"]))

@@ -37,6 +37,7 @@ class Decision:
     full: bool = False  # whether the search was one to learn from
     proven: bool = False  # whether the value is exact
     model: int = 0  # the version of the weights that answered last
+    surprise: float = 0.0  # KL(policy ‖ prior), where samples are drawn by it
 
 
 @dataclass(frozen=True)
@@ -112,6 +113,7 @@ class Columns:
     full: list[bool] = field(default_factory=list)
     proven: list[bool] = field(default_factory=list)
     models: list[int] = field(default_factory=list)
+    surprise: list[float] = field(default_factory=list)
     policy_action: list[int] = field(default_factory=list)
     policy_share: list[float] = field(default_factory=list)
     policy_at: list[int] = field(default_factory=lambda: [0])
@@ -119,9 +121,11 @@ class Columns:
 
 KINDS: dict[str, Any] = {
     "seeds": np.int64, "ids": np.int64, "opened": np.int32, "finished": np.bool_, "full": np.bool_, "proven": np.bool_,
-    "rewards": np.float64, "values": np.float32, "policy_share": np.float32, "visits": np.int32, "models": np.int32,
-    "actions": np.int32, "dice": np.int32, "game_dice": np.int32, "policy_action": np.int32,
+    "rewards": np.float64, "values": np.float32, "policy_share": np.float32, "surprise": np.float32,
+    "visits": np.int32, "models": np.int32, "actions": np.int32, "dice": np.int32, "game_dice": np.int32,
+    "policy_action": np.int32,
 }  # fmt: skip
+OPTIONAL = {"surprise"}  # not written where all is 0, nor by older versions
 
 
 def write_shard(games: Sequence[GameRecord], players: int) -> bytes:
@@ -140,6 +144,9 @@ def write_shard(games: Sequence[GameRecord], players: int) -> bytes:
     arrays = {name: np.asarray(column, KINDS.get(name, np.int64)) for name, column in vars(columns).items()}
     for name in ("rewards", "values"):
         arrays[name] = arrays[name].reshape(-1, players)
+    for name in OPTIONAL:
+        if not arrays[name].any():
+            del arrays[name]
     file = io.BytesIO()
     arrays["format"] = np.array(FORMAT, np.int64)
     np.savez_compressed(file, **arrays)  # type: ignore[arg-type]
@@ -157,6 +164,7 @@ def _add(columns: Columns, decision: Decision) -> None:
     columns.full.append(decision.full)
     columns.proven.append(decision.proven)
     columns.models.append(decision.model)
+    columns.surprise.append(decision.surprise)
     policies = decision.policy or ({},) * len(decision.actions)
     for policy in policies:
         columns.policy_action += policy
@@ -171,6 +179,8 @@ def read_shard(data: bytes, name: str = "a shard") -> list[GameRecord]:
             found: dict[str, npt.NDArray[Any]] = {key: file[key] for key in file.files}
         if int(found.pop("format")) != FORMAT:
             raise DataError(f"{name} was written by another version")
+        for column in OPTIONAL - set(found):
+            found[column] = np.zeros(len(found["visits"]), KINDS[column])
         _check(found)
         return _games(found)
     except DataError as error:
@@ -197,11 +207,13 @@ def _check(found: dict[str, npt.NDArray[Any]]) -> None:
         if len(at) != count + 1 or at[0] != 0 or at[-1] != end or (np.diff(at) < 0).any():
             raise DataError(f"{name} does not fit the other columns")
     lengths = dict.fromkeys(("seeds", "opened", "finished"), games)
-    lengths |= dict.fromkeys(("rewards", "values", "full", "proven", "models"), decisions)
+    lengths |= dict.fromkeys(("rewards", "values", "full", "proven", "models", "surprise"), decisions)
     lengths["policy_share"] = len(found["policy_action"])
     for name, length in lengths.items():
         if len(found[name]) != length:
             raise DataError(f"{name} has {len(found[name])} rows, expected {length}")
+    if not (np.isfinite(found["surprise"]).all() and (found["surprise"] >= 0.0).all()):
+        raise DataError("surprise must be finite, and at least 0")
 
 
 def _games(found: dict[str, npt.NDArray[Any]]) -> list[GameRecord]:
@@ -240,6 +252,7 @@ def _decision(column: dict[str, list[Any]], row: int) -> Decision:
         full=column["full"][row],
         proven=column["proven"][row],
         model=column["models"][row],
+        surprise=column["surprise"][row],
     )
 
 

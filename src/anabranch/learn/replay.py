@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import fields
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -17,10 +17,13 @@ from anabranch.learn.records import GameRecord, seats_of
 from anabranch.learn.settings import Replay as Settings
 from anabranch.learn.settings import Targets
 from anabranch.learn.targets import Rows, Steps, rows_of, steps_of, unrolled
+from anabranch.learn.weights import chances, corrections, drawn, weights_of
 
+Columns: TypeAlias = dict[str, npt.NDArray[Any]]
 COLUMNS = tuple(field.name for field in fields(Rows))
 MORE = tuple(field.name for field in fields(Steps))
-RENEWED = ("policy", "values", "searched", "valued")  # what another search of a game may change
+WEIGHTS = "weights"  # a column only where samples are drawn by them
+RENEWED = ("policy", "values", "searched", "valued", WEIGHTS)  # what another search of a game may change
 
 
 def window_size(positions: int, settings: Settings) -> int:
@@ -41,9 +44,10 @@ class Replay:
         self, game: Game, settings: Settings, targets: Targets, unroll: int = 0, *, ahead: bool = False
     ) -> None:
         self.game, self.settings, self.targets, self.unroll, self.ahead = game, settings, targets, unroll, ahead
-        self.names = MORE if unroll else COLUMNS
+        self.weighted = settings.weights != "none"
+        self.names = (*(MORE if unroll else COLUMNS), *([WEIGHTS] if self.weighted else []))
         self.total = 0  # rows that ever came in
-        self._columns: dict[str, npt.NDArray[Any]] = {}
+        self._columns: Columns = {}
         self._first = self._end = 0
         self._moved = 0  # the number of the row in the first place, counted from the first that was kept
         self._small = True  # whether all observations so far are whole numbers of eight bits
@@ -55,15 +59,27 @@ class Replay:
 
     def add(self, record: GameRecord) -> int:
         """Take a game in, and return how many rows it brought; the oldest rows leave the window."""
-        rows = (steps_of if self.unroll else rows_of)(record, self.game, self.targets)
+        rows = self._rows(record)
         if rows is None:
             return 0
-        if not np.isfinite(rows.observations).all():
+        if not np.isfinite(rows["observations"]).all():
             _refuse(record, self.game)
-        self.total += len(rows)
+        count = len(rows["seats"])
+        self.total += count
         self._append(rows)
         self._first = max(self._first, self._end - window_size(self.total, self.settings))
-        return len(rows)
+        return count
+
+    def _rows(self, record: GameRecord) -> Columns | None:
+        """Return what a game teaches as columns, and how much its rows weigh if samples are drawn by that."""
+        rows = (steps_of if self.unroll else rows_of)(record, self.game, self.targets)
+        if rows is None:
+            return None
+        found: Columns = dict(vars(rows))
+        if self.weighted:
+            weights = weights_of(record, rows, self.settings, self.targets, float(self.game.discount))
+            found[WEIGHTS] = weights.astype(np.float32)
+        return found
 
     @property
     def numbers(self) -> range:
@@ -72,34 +88,34 @@ class Replay:
 
     def renew(self, first: int, record: GameRecord) -> None:
         """Learn something else from a game whose rows, of which this is the first's number, are all in the window."""
-        rows = (steps_of if self.unroll else rows_of)(record, self.game, self.targets)
+        rows = self._rows(record)
         assert rows is not None
         assert first in self.numbers
         place = first - self._moved
         for name in RENEWED:
             if name in self.names:
-                self._columns[name][place : place + len(rows)] = getattr(rows, name)
+                self._columns[name][place : place + len(rows["seats"])] = rows[name]
 
     def skip(self, rows: int) -> None:
         """Count rows that are no longer in the window and need not be read."""
         self.total += rows
 
-    def _append(self, rows: Rows) -> None:
-        seen = rows.observations
+    def _append(self, rows: Columns) -> None:
+        seen, count = rows["observations"], len(rows["seats"])
         if self._small and not ((np.abs(seen) <= 127).all() and (seen == np.rint(seen)).all()):
             self._small = False
             if self._columns:
                 self._columns["observations"] = self._columns["observations"].astype(np.float32)
-        if not self._columns or self._end + len(rows) > len(self._columns["seats"]):
+        if not self._columns or self._end + count > len(self._columns["seats"]):
             self._make_room(rows)
         for name in self.names:
-            self._columns[name][self._end : self._end + len(rows)] = getattr(rows, name)
-        self._end += len(rows)
+            self._columns[name][self._end : self._end + count] = rows[name]
+        self._end += count
 
-    def _make_room(self, rows: Rows) -> None:
-        size = max(1024, 2 * (len(self) + len(rows)))
+    def _make_room(self, rows: Columns) -> None:
+        size = max(1024, 2 * (len(self) + len(rows["seats"])))
         for name in self.names:
-            given = getattr(rows, name)
+            given = rows[name]
             kind = np.int8 if name == "observations" and self._small else given.dtype
             fresh = np.empty((size, *given.shape[1:]), kind)
             if len(self):
@@ -114,18 +130,38 @@ class Replay:
         `unroll` says how many rows that follow are part of a sample, where that is not all that can be.
         """
         random = np.random.default_rng(key_of((seed, step, 0x7265706C)))
-        places = self._first + random.integers(0, len(self), count)
+        places, counts = self._drawn(count, random)
         if self.unroll:
             steps = self.unroll if unroll is None else unroll
-            return self._imagined(self._nearer(places, random, steps), random, steps)
-        rows = {name: self._columns[name][places] for name in self.names}
+            nearer = self._nearer(places, random, steps)
+            rows = self._imagined(np.where(nearer < 0, places, nearer), random, steps)
+            return rows if counts is None else rows | {WEIGHTS: np.where(nearer < 0, counts, np.float32(1.0))}
+        rows = {name: self._columns[name][places] for name in COLUMNS}
         rows["observations"] = rows["observations"].astype(np.float32)
         rows = self._symmetries.applied(rows, random)
         rows["values"] = to_mover(rows["values"], rows.pop("seats"))
-        return rows
+        return rows if counts is None else rows | {WEIGHTS: counts}
+
+    def _drawn(
+        self, count: int, random: np.random.Generator
+    ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float32] | None]:
+        """Return places, and how much the losses of what is there count where they do not count alike.
+
+        Surprise is not made up for: how often a position is shown says nothing about its policy, and is to say more
+        about where the network is wrong. A priority looks at what came of a game: of a position where a die fell either
+        way it shows the rarer result too often, and a value would be learnt that is not the mean.
+        """
+        if not self.weighted:
+            return self._first + random.integers(0, len(self), count), None
+        settings = self.settings
+        likely = chances(self._columns[WEIGHTS][self._first : self._end], settings.weighted, settings.power)
+        rows = drawn(likely, random.random(count))
+        if settings.weights == "surprise":
+            return self._first + rows, None
+        return self._first + rows, corrections(likely[rows], len(self), settings.correction).astype(np.float32)
 
     def _nearer(self, places: npt.NDArray[np.int64], random: np.random.Generator, steps: int) -> npt.NDArray[np.int64]:
-        """Return places of which a share is near the end of a game, where all that is rare happens.
+        """Return for a share of places others near the end of a game, where all that is rare happens; −1 elsewhere.
 
         The end is as often the last imagined step as the first: what no sample shows after five steps is not learnt.
         """
@@ -133,8 +169,8 @@ class Replay:
         near = self._first + np.flatnonzero(last & self._columns["finished"][self._first : self._end])
         replaced = random.random(len(places)) < self.settings.endings
         if not len(near) or not replaced.any():
-            return places
-        return np.where(replaced, near[random.integers(0, len(near), len(places))], places)
+            return np.full(len(places), -1)
+        return np.where(replaced, near[random.integers(0, len(near), len(places))], -1)
 
     def _imagined(
         self, places: npt.NDArray[np.int64], random: np.random.Generator, steps: int

@@ -19,6 +19,7 @@ Method: TypeAlias = Literal["alphazero", "muzero"]
 Gate: TypeAlias = Literal["always", "test"]
 TeachesBy: TypeAlias = Literal["search", "policy"]
 Keeps: TypeAlias = Literal["graph", "evaluations", "nothing"]
+WeighedBy: TypeAlias = Literal["none", "surprise", "priority"]
 
 
 @dataclass(frozen=True)
@@ -145,6 +146,16 @@ class Replay(Part):
         "of the oldest weights first. 0: targets stay as they were played",
         Within(0, 1),
     ] = 0.0
+    weights: Annotated[
+        WeighedBy,
+        "what a share of the samples is drawn in proportion to: surprise, how far a search's policy is from the "
+        "network's prior; priority, how far its value is from the n-step return, for who decides; none: all are alike",
+    ] = "none"
+    weighted: Annotated[float, "that share; the others are drawn alike", Within(0, 0.9)] = 0.5
+    power: Annotated[float, "α: draws are in proportion to weight^α", Within(0, 10)] = 1.0
+    correction: Annotated[
+        float, "priority: β, the loss of a sample counts (1/(n·p))^β; 1: as if all were drawn alike", Within(0, 1)
+    ] = 1.0
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -123,7 +123,7 @@ def steps_of(record: GameRecord, game: Game, settings: Targets) -> Steps | None:
     searched = np.array([decision.visits > 0 for decision in decisions])
     if searched.any():
         values, valued = _values(record, game, settings), searched
-        values[: record.opened] = _roots(record)[: record.opened]
+        values[: record.opened] = root_values(record)[: record.opened]
     else:
         values = _values(record, game, Targets(mix=1.0))
         valued = np.full(len(decisions), record.finished)
@@ -152,10 +152,12 @@ def steps_of(record: GameRecord, game: Game, settings: Targets) -> Steps | None:
 
 def _values(record: GameRecord, game: Game, settings: Targets) -> Floats:
     rewards = np.array([decision.rewards for decision in record.decisions], np.float64)
-    return value_targets(rewards, _roots(record), settings, discount=float(game.discount), finished=record.finished)
+    roots = root_values(record)
+    return value_targets(rewards, roots, settings, discount=float(game.discount), finished=record.finished)
 
 
-def _roots(record: GameRecord) -> Floats:
+def root_values(record: GameRecord) -> Floats:
+    """Return Q(root) of every decision, `[T, P]` in seat order; 0 where nothing was searched."""
     return np.array([decision.value for decision in record.decisions], np.float64)
 
 

@@ -10,8 +10,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
+import numpy as np
+
 from anabranch.errors import UsageError
-from anabranch.evaluate.batch import Batch, Floats
+from anabranch.evaluate.batch import Batch, Floats, has_priors
 from anabranch.evaluate.native import Rollout, checked_rollout_action
 from anabranch.game.game import Game
 from anabranch.game.random import Random, key_of
@@ -19,6 +21,7 @@ from anabranch.game.state import State
 from anabranch.learn.export import mixed
 from anabranch.learn.records import seats_of
 from anabranch.learn.settings import TrainConfig
+from anabranch.learn.weights import surprise
 from anabranch.models.learned import model_of, observed
 from anabranch.models.planner import Planner
 from anabranch.search.engine.lanes import Lanes
@@ -58,6 +61,7 @@ class Found:
     visits: int
     full: bool
     proven: bool = False
+    surprise: float = 0.0  # of the policy to learn from about the prior; 0 where nobody asks
 
     def recorded(self, seats: Sequence[int], version: int) -> dict[str, Any]:
         """Return what a `Decision` keeps of it, and which weights it was found with."""
@@ -68,6 +72,7 @@ class Found:
             "full": self.full,
             "proven": self.proven,
             "model": version,
+            "surprise": self.surprise if self.full else 0.0,
         }
 
 
@@ -98,6 +103,7 @@ class Searching:
         self.search = taught(config) if isinstance(evaluator, Rollout | RolledOut) else seeded(config)
         asked = evaluator if isinstance(evaluator, RolledOut) else mixed(evaluator, config.self_play)
         self.searcher = Searcher(game, asked, self.search, threads=1)
+        self.surprised = config.replay.weights == "surprise" and has_priors(asked)
         roots = [self._root(each) for each in playing]
         self._lanes = Lanes(self.searcher, roots, [self._goal(root) for root in roots])
 
@@ -119,11 +125,26 @@ class Searching:
         """Return what the searches of lanes found."""
         roots = [self._lanes.roots[lane] for lane in lanes]
         if self.search.proofs != "off":
-            return [self._proven(root) for root in roots]
-        policies, targets, values, visits = (each.tolist() for each in self._lanes.policies(lanes))
+            found = [self._proven(root) for root in roots]
+            if not self.surprised:
+                return found
+            priors = self._lanes.policies(lanes)[-1]
+            return [
+                replace(each, surprise=surprise(np.asarray(each.target), prior))
+                for each, prior in zip(found, priors, strict=True)
+            ]
+        told = self._lanes.policies(lanes)
         full = [root.explores for root in roots]
+        surprises = [
+            surprise(target, prior) if whole and self.surprised else 0.0
+            for target, prior, whole in zip(told[1], told[-1], full, strict=True)
+        ]
+        policies, targets, values, visits = (each.tolist() for each in told[:-1])
         targets = [target if whole else policy for target, policy, whole in zip(targets, policies, full, strict=True)]
-        return [Found(*found) for found in zip(policies, targets, values, visits, full, strict=True)]
+        return [
+            Found(*found, surprise=surprised)
+            for *found, surprised in zip(policies, targets, values, visits, full, surprises, strict=True)
+        ]
 
     def _proven(self, root: Root) -> Found:
         """Return what a search found that looks for proofs."""
@@ -207,6 +228,7 @@ class Planning:
 
     def __init__(self, game: Game, config: TrainConfig, evaluator: Any, playing: Sequence[Playing]) -> None:
         self.game, self.search = game, seeded(config)
+        self.surprised = config.replay.weights == "surprise"
         self.rows = 0
         self._batches = 0
         self._playing = list(playing)
@@ -265,7 +287,10 @@ class Planning:
             policy = [[0.0] * self.game.actions for _ in range(self.game.players)]
             policy[seen.movers[row]] = plan.policy[row].tolist()
             target = policy if planner.config.forced is None else plan[row].target.tolist()
-            self._found[lane] = Found(policy, target, plan.value[row].tolist(), int(visits[row]), full)
+            mover = seen.movers[row]
+            surprised = surprise(np.asarray(target[mover]), plan.own_prior[row]) if full and self.surprised else 0.0
+            value = plan.value[row].tolist()
+            self._found[lane] = Found(policy, target, value, int(visits[row]), full, surprise=surprised)
 
     def found(self, lanes: Sequence[int]) -> list[Found]:
         """Return what the plans of lanes found."""

@@ -271,6 +271,11 @@ class Plan:
         return self._table()[0][1]  # type: ignore[no-any-return]
 
     @property
+    def own_prior(self) -> Floats:
+        """The prior at the roots as the model said it, without noise, `[B, actions]`."""
+        return self._table()[0][3]  # type: ignore[no-any-return]
+
+    @property
     def q(self) -> Floats:
         """What actions are worth to their mover, `[B, actions]`; NaN where never visited."""
         return self._table()[0][2]  # type: ignore[no-any-return]

@@ -108,11 +108,11 @@ class Lanes:
         self.batches += -(-sum(more) // max(1, len(lanes)))  # as if each were full
         return lanes
 
-    def policies(self, lanes: Sequence[int]) -> tuple[Any, Any, Any, Any]:
+    def policies(self, lanes: Sequence[int]) -> tuple[Any, Any, Any, Any, Any]:
         """Return of the roots of lanes what they found, at once and without what else a result tells.
 
-        Policies `[N, P, A]`, policies to learn from `[N, P, A]`, values `[N, P]`, visits `[N]`. Nothing of it knows of
-        proofs.
+        Policies `[N, P, A]`, policies to learn from `[N, P, A]`, values `[N, P]`, visits `[N]`, priors without
+        noise `[N, P, A]`. Nothing of it knows of proofs.
         """
         roots = [self.roots[lane] for lane in lanes]
         try:
@@ -120,8 +120,8 @@ class Lanes:
         except _native.SearchFailed:
             pass  # one by one, then: who fails is asked with the line of play that led there
         each = [reported(root.state, _native.root_policies, [root.native]) for root in roots]
-        policies, targets, values, visits = (np.concatenate(parts) for parts in zip(*each, strict=True))
-        return policies, targets, values, visits
+        policies, targets, values, visits, priors = (np.concatenate(parts) for parts in zip(*each, strict=True))
+        return policies, targets, values, visits, priors
 
     @property
     def fill(self) -> float:

@@ -71,6 +71,11 @@ class Command:
             f"{', '.join(f'{value:+.3f}' for value in found.mean_returns)}; {found.repeated:.1%} of the newest games "
             f"are repeated, policies have {found.entropy:.2f} nats, values are off by {found.calibration:.3f}"
         )
+        if found.decided:
+            print(
+                f"{found.decided:.1%} of the searches were of decided games, "
+                f"which spared {found.spared:.1%} of the visits"
+            )
         print_table(*found.rows())
         if (errors := imagined(found.course)) is not None:
             print("\nthe model on games it has not learnt from, after one imagined step and after the last:")

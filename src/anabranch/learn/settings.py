@@ -102,6 +102,17 @@ class SelfPlay(Part):
     random_games: Annotated[
         int, "how many games, the first ones, are played at random: muzero learns the rules from them", Within(0)
     ] = 0
+    decided: Annotated[
+        float | None,
+        "how near to an end of the declared returns, 1: at it, the roots' values of all players are in a game that is "
+        "decided, e.g. 0.9; such a game is played on with fewer visits. None: no game is",
+        Within(0, 1),
+    ] = None
+    decided_searches: Annotated[int, "searches in a row that must say so", Within(1)] = 3
+    decided_visits: Annotated[float, "share of the visits that a search of a decided game gets", Within(0, 1)] = 0.25
+    decided_chance: Annotated[
+        float, "how likely such a search is one that is recorded, times `cap.chance`", Within(0, 1)
+    ] = 0.1
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -8,9 +8,14 @@ from typing import Any
 
 import numpy as np
 
+from anabranch.game.game import Game
+from anabranch.learn.decided import decided_before
 from anabranch.learn.rating import played_by, table
+from anabranch.learn.records import GameRecord
 from anabranch.learn.run_folder import RunFolder
+from anabranch.learn.settings import SelfPlay
 from anabranch.learn.status import shown_fill
+from anabranch.learn.train import load_game
 
 MOST_SHARDS = 8  # the newest ones, of which games are read
 
@@ -32,6 +37,8 @@ class Statistics:
     repeated: float  # share of the newest games that are move for move like one before
     entropy: float  # of recorded policies, in nats
     calibration: float  # mean |root value − what came of it| over the newest games, in seats
+    decided: float  # share of searches of the newest games after these were decided
+    spared: float  # share of visits that this spared
     course: tuple[dict[str, Any], ...]
 
     def rows(self) -> tuple[tuple[str, ...], list[tuple[str | int, ...]]]:
@@ -74,6 +81,24 @@ def imagined(course: Sequence[dict[str, Any]]) -> tuple[tuple[str, ...], list[tu
     return columns, rows
 
 
+def spared(records: Sequence[GameRecord], settings: SelfPlay, game: Game | None) -> tuple[float, float]:
+    """Return which share of searches was made after games were decided, and which share of all visits that spared.
+
+    The others say how many visits such a search would have had, on average.
+    """
+    visits: dict[bool, list[int]] = {False: [], True: []}
+    for record in records if game is not None and settings.decided is not None else ():
+        assert game is not None
+        for decision, late in zip(record.decisions, decided_before(record.decisions, settings, game), strict=False):
+            if decision.visits:
+                visits[late].append(decision.visits)
+    if not (visits[True] and visits[False]):
+        return 0.0, 0.0
+    made = sum(visits[False]) + sum(visits[True])
+    count = len(visits[False]) + len(visits[True])
+    return len(visits[True]) / count, 1.0 - made / count / float(np.mean(visits[False]))
+
+
 def statistics(run: RunFolder) -> Statistics:
     """Return the figures of a run."""
     shards, metrics = run.ledger.rows["shards"], run.ledger.rows["metrics"]
@@ -91,6 +116,8 @@ def statistics(run: RunFolder) -> Statistics:
         if d.visits and record.finished
         for value, got in zip(d.value, record.returns, strict=True)
     ]
+    settings = run.config.self_play
+    decided, less = spared(newest, settings, None if settings.decided is None else load_game(run.game))
     return Statistics(
         game=run.game["name"],
         games=len(run.ids),
@@ -105,6 +132,8 @@ def statistics(run: RunFolder) -> Statistics:
         repeated=1.0 - len(lines) / len(newest) if newest else 0.0,
         entropy=float(np.mean(entropy)) if entropy else 0.0,
         calibration=float(np.mean(off)) if off else 0.0,
+        decided=decided,
+        spared=less,
         course=tuple(metrics),
     )
 

@@ -18,6 +18,7 @@ from anabranch.evaluate.native import Rollout, checked_rollout_action
 from anabranch.game.game import Game
 from anabranch.game.random import Random, key_of
 from anabranch.game.state import State
+from anabranch.learn.decided import cap_after
 from anabranch.learn.export import mixed
 from anabranch.learn.records import seats_of
 from anabranch.learn.settings import TrainConfig
@@ -35,7 +36,7 @@ from anabranch.search.settings.config import PlayoutCap, SearchConfig
 if TYPE_CHECKING:
     from anabranch.learn.selfplay import Playing
 
-USUAL = 100  # simulations where settings have no cap
+ALIKE = PlayoutCap(full=100, fast=100, chance=1.0)  # where settings have no cap
 Numbers = list[list[float]]
 Steps = Sequence[tuple[list[int], State]]  # rows of actions, and the states they led to
 
@@ -99,13 +100,15 @@ class Searching:
     """Searches by the rules, in the lanes of one searcher: who arrives does not wait for the others."""
 
     def __init__(self, game: Game, config: TrainConfig, evaluator: Any, playing: Sequence[Playing]) -> None:
-        self.config = config
+        self.game, self.config = game, config
         self.search = taught(config) if isinstance(evaluator, Rollout | RolledOut) else seeded(config)
         asked = evaluator if isinstance(evaluator, RolledOut) else mixed(evaluator, config.self_play)
         self.searcher = Searcher(game, asked, self.search, threads=1)
         self.surprised = config.replay.weights == "surprise" and has_priors(asked)
+        self._playing = list(playing)
         roots = [self._root(each) for each in playing]
-        self._lanes = Lanes(self.searcher, roots, [self._goal(root) for root in roots])
+        goals = [self._goal(root, each) for root, each in zip(roots, playing, strict=True)]
+        self._lanes = Lanes(self.searcher, roots, goals)
 
     @property
     def rows(self) -> int:
@@ -156,11 +159,14 @@ class Searching:
 
     def think(self, played: Mapping[int, Steps], begun: Mapping[int, Playing]) -> None:
         """Move on with the roots of lanes, and begin others."""
+        for lane, playing in begun.items():
+            self._playing[lane] = playing
         roots = {lane: self._lanes.roots[lane] for lane in played} | {lane: self._root(begun[lane]) for lane in begun}
         for lane, steps in played.items():
             roots[lane].follow(steps, keep=self.config.self_play.keep)
         lanes = sorted(roots)
-        self._lanes.put_all(lanes, [roots[lane] for lane in lanes], [self._goal(roots[lane]) for lane in lanes])
+        goals = [self._goal(roots[lane], self._playing[lane]) for lane in lanes]
+        self._lanes.put_all(lanes, [roots[lane] for lane in lanes], goals)
 
     def use(self, evaluator: Any) -> None:
         """Go on with other weights: graphs stay."""
@@ -173,10 +179,9 @@ class Searching:
     def _root(self, playing: Playing) -> Root:
         return self.searcher.root(playing.state, stream=playing.id)
 
-    def _goal(self, root: Root) -> int:
+    def _goal(self, root: Root, playing: Playing) -> int:
         """Return up to how many visits a root is searched; the cap decides whether in full."""
-        cap = self.search.cap
-        return USUAL if cap is None else root.use_cap(cap)
+        return root.use_cap(cap_after(playing.decisions, self.search.cap or ALIKE, self.config.self_play, self.game))
 
 
 class RolledOut:
@@ -214,7 +219,7 @@ class Following(Searching):
             policy[seat][checked_rollout_action(state, seat, random)] = 1.0
         return Found(policy, policy, root.result.value.tolist(), self.config.teacher.full, root.explores)
 
-    def _goal(self, root: Root) -> int:
+    def _goal(self, root: Root, playing: Playing) -> int:
         """Evaluate a root and search nothing; chance decides whether it is recorded."""
         root.use_cap(PlayoutCap(full=1, fast=1, chance=self.config.teacher.chance))
         return 0
@@ -227,7 +232,7 @@ class Planning:
     """
 
     def __init__(self, game: Game, config: TrainConfig, evaluator: Any, playing: Sequence[Playing]) -> None:
-        self.game, self.search = game, seeded(config)
+        self.game, self.settings, self.search = game, config.self_play, seeded(config)
         self.surprised = config.replay.weights == "surprise"
         self.rows = 0
         self._batches = 0
@@ -269,9 +274,8 @@ class Planning:
 
     def _budget(self, lane: int) -> tuple[int, bool]:
         """Return how many simulations a position gets and whether it is one to learn from, as a root's cap says."""
-        cap, playing = self.search.cap, self._playing[lane]
-        if cap is None:
-            return USUAL, True
+        playing = self._playing[lane]
+        cap = cap_after(playing.decisions, self.search.cap or ALIKE, self.settings, self.game)
         draws = Draws(self.search.seed, playing.id, playing.steps - self._first[lane])
         return capped(cap, draws.key(Purpose.CAP, 0, 0, 0))
 

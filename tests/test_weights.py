@@ -64,8 +64,8 @@ def test_surprise_is_not_negative_and_adds_up_over_players_who_choose_at_once():
 
 def test_chances_by_hand():
     weights = np.array([0.0, 1.0, 3.0])
-    np.testing.assert_allclose(chances(weights, 0.5, 1.0), 1 / 6 + 0.5 * np.array([0, 1 / 4, 3 / 4]))
-    np.testing.assert_allclose(chances(weights, 0.5, 2.0), 1 / 6 + 0.5 * np.array([0, 1 / 10, 9 / 10]))
+    np.testing.assert_allclose(chances(weights, 0.25, 1.0), 1 / 4 + 0.25 * np.array([0, 1 / 4, 3 / 4]))
+    np.testing.assert_allclose(chances(weights, 0.25, 2.0), 1 / 4 + 0.25 * np.array([0, 1 / 10, 9 / 10]))
 
 
 @pytest.mark.parametrize(
@@ -184,9 +184,13 @@ def test_samples_are_drawn_by_the_weights_of_the_window(kind, unroll):
 
 
 def test_samples_near_an_end_are_not_drawn_by_weight_and_count_once():
-    settings = Settings(weights="priority", endings=1.0)
-    sample = filled(settings, 3).sample(100, 0, 0)
-    assert (sample["weights"] == 1.0).all()
+    """Of 1-step returns the last alone is off, so that draws by weight would count otherwise."""
+    for endings in (0.0, 1.0):
+        replay = Replay(GAME, Settings(weights="priority", endings=endings), Targets(steps=1), 3)
+        for _ in range(30):
+            replay.add(won())
+        counts = replay.sample(100, 0, 0)["weights"]
+        assert np.unique(counts).tolist() == pytest.approx([1.0] if endings else [1 / 3, 2.0])
 
 
 def test_weights_follow_what_is_found_again():

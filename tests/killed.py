@@ -1,4 +1,4 @@
-"""A training run that says what it acknowledges, to be killed: `python -m tests.killed FOLDER WORKERS`.
+"""A training run that says what it acknowledges, to be killed: `python -m tests.killed FOLDER WORKERS METHOD`.
 
 Every line is a promise: `game N` is committed, `model N` is committed; `ready` comes when the first batch was played.
 `Killings` starts such programs, kills them or the processes that play for them, and keeps account of the promises.
@@ -20,9 +20,9 @@ from tests.sources import ROOT
 from anabranch.learn.run_folder import RunFolder
 
 
-def main(folder: Path, workers: int) -> None:
+def main(folder: Path, workers: int, method: str) -> None:
     """Train, and say what is acknowledged, each word in one write."""
-    from tests.test_training import SAID, tiny
+    from tests import test_muzero_runs, test_training
 
     from anabranch.learn.train import train
 
@@ -45,15 +45,23 @@ def main(folder: Path, workers: int) -> None:
             os.write(1, b"ready\n")
 
     RunFolder.commit_games, RunFolder.commit_model = commit_games, commit_model  # type: ignore[method-assign,assignment]
+    tiny = test_muzero_runs.tiny if method == "muzero" else test_training.tiny
     config = tiny(f"workers={workers}", "replay.least=8")
-    train(folder, SAID, config, minutes=60, say=lambda words: print(words, file=sys.stderr), progress=progress)
+    train(
+        folder,
+        test_training.SAID,
+        config,
+        minutes=60,
+        say=lambda words: print(words, file=sys.stderr),
+        progress=progress,
+    )
 
 
 class Killings:
     """Kills, and what was promised before them."""
 
-    def __init__(self, folder: Path, seed: int = 0) -> None:
-        self.folder, self.draws = folder, random.Random(seed)
+    def __init__(self, folder: Path, seed: int = 0, method: str = "alphazero") -> None:
+        self.folder, self.draws, self.method = folder, random.Random(seed), method
         self.games: set[int] = set()
         self.models = 0
         self.killed = {"learner": 0, "worker": 0}
@@ -62,7 +70,7 @@ class Killings:
 
     def kill_once(self, workers: int) -> None:
         """Start the program, kill one that plays on the way if there is one, then the program; look at what is left."""
-        command = [sys.executable, "-m", "tests.killed", str(self.folder), str(workers)]
+        command = [sys.executable, "-m", "tests.killed", str(self.folder), str(workers), self.method]
         with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as program:
             try:
                 said, playing = self._watch(program)
@@ -146,4 +154,4 @@ def _alive(process: int) -> bool:
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), int(sys.argv[2]))
+    main(Path(sys.argv[1]), int(sys.argv[2]), sys.argv[3])

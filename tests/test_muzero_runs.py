@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 from tests.test_training import SAID, TINY, all_of
 
 import anabranch as ab
@@ -15,11 +16,14 @@ from anabranch.cli import GOOD, USAGE, main
 from anabranch.errors import UsageError
 from anabranch.learn.fork import fork
 from anabranch.learn.imagination import WORDS
+from anabranch.learn.loop import Training
+from anabranch.learn.players import InProcess
 from anabranch.learn.presets import preset
 from anabranch.learn.processes import Processes
 from anabranch.learn.run_folder import RunFolder, examine
 from anabranch.learn.selfplay import Worker
 from anabranch.learn.settings import TrainConfig
+from anabranch.learn.stopping import Stopping
 from anabranch.learn.train import described, train
 from anabranch.play.agent import Turn
 from anabranch.play.names import agent_by_name
@@ -188,3 +192,38 @@ def test_a_network_that_does_not_know_the_rules_cannot_be_planned_in(tmp_path):
     with pytest.raises(UsageError, match="does not say where actions lead"):
         ab.match(GAME, f"plan:model={path}", "random", games=2)
     assert main(["match", "tic_tac_toe", "plan:simulations=4", "random", "--games", "2"]) == USAGE
+
+
+# Weights that are lost
+
+
+HEADS = ("policy", "value", "legal", "reward", "end", "mover")
+
+
+def test_a_head_that_says_nan_brings_the_last_good_weights_back_and_it_is_said(tmp_path):
+    """One head after another, by a number of its own weights; the run ends as it should, and no weight stays lost."""
+    config = tiny("most_steps=25", "rating.models=0", "rating.positions=0")
+    said: list[str] = []
+    with RunFolder.create(tmp_path / "run", SAID, config, said.append) as opened, Stopping() as stop:
+        training = Training(opened, GAME, config)
+        real, ruined = training.learner.learn, []
+
+        def learn(rows: Any) -> Any:
+            if training.learner.step >= 10 and len(ruined) < len(HEADS):
+                name = HEADS[len(ruined)]
+                ruined.append(name)
+                weights = [each for key, each in training.learner.net.named_parameters() if name in key.split(".")]
+                with torch.no_grad():
+                    weights[-1].view(-1)[0] = float("nan")
+                before = training.learner.restores
+                assert real(rows) is None
+                assert training.learner.restores == before + 1
+                return None
+            return real(rows)
+
+        training.learner.learn = learn  # type: ignore[method-assign]
+        assert training.train(lambda *given: InProcess(GAME, config, *given), stop)
+        assert tuple(ruined) == HEADS
+        for name, tensor in training.learner.state().items():
+            assert bool(torch.isfinite(tensor).all()), name
+    assert any("back to the last good weights" in words for words in said)

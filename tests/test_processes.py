@@ -139,9 +139,10 @@ def test_a_run_with_processes_learns_and_commits_each_game_once(tmp_path: Path):
 # Killed
 
 
-def test_a_kill_of_either_kind_of_process_loses_and_doubles_nothing(tmp_path: Path):
+@pytest.mark.parametrize("method", ["alphazero", "muzero"])
+def test_a_kill_of_either_kind_of_process_loses_and_doubles_nothing(method: str, tmp_path: Path):
     """Kill -9 of one that plays, then of the one that learns: promises are kept, and nobody is left behind."""
-    killings = Killings(tmp_path / "run", seed=1)
+    killings = Killings(tmp_path / "run", 1, method)
     for workers in (0, 1):
         killings.kill_once(workers)
     assert killings.killed == {"learner": 2, "worker": 1}
@@ -151,8 +152,11 @@ def test_a_kill_of_either_kind_of_process_loses_and_doubles_nothing(tmp_path: Pa
 
 
 @pytest.mark.hard
-def test_kills_at_40_random_moments_lose_and_double_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
-    killings = Killings(tmp_path / "run")
+@pytest.mark.parametrize("method", ["alphazero", "muzero"])
+def test_kills_at_40_random_moments_lose_and_double_nothing(
+    method: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    killings = Killings(tmp_path / "run", method=method)
     while min(killings.killed.values()) < 40:
         killings.kill_once(workers=1)
     for _ in range(10):

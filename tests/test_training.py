@@ -11,6 +11,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -51,6 +52,18 @@ def tiny(*more: str) -> TrainConfig:
     from anabranch.search.settings.mapping import from_pairs
 
     return from_pairs([*TINY, *more], base=preset(ab.games.load("tic_tac_toe")))
+
+
+METHODS = ("alphazero", "muzero")
+
+
+def tiny_of(method: str) -> Callable[..., TrainConfig]:
+    """What makes the settings of a small run by a method."""
+    if method == "muzero":
+        from tests.test_muzero_runs import tiny as small
+
+        return small
+    return tiny
 
 
 def all_of(folder: Path) -> tuple[list[GameRecord], dict[str, Any]]:
@@ -227,9 +240,10 @@ def test_other_settings_or_games_do_not_go_on_with_a_run(tmp_path):
         train(tmp_path / "run", described("connect_four", {}))
 
 
-def test_weights_that_are_lost_come_back_and_the_run_goes_on(tmp_path):
+@pytest.mark.parametrize("method", METHODS)
+def test_weights_that_are_lost_come_back_and_the_run_goes_on(method, tmp_path):
     """A step whose sample is ruined: the last good weights return, it is said, and training ends as it should."""
-    config, game = tiny("most_steps=25"), ab.games.load("tic_tac_toe")
+    config, game = tiny_of(method)("most_steps=25"), ab.games.load("tic_tac_toe")
     said: list[str] = []
     with RunFolder.create(tmp_path / "run", SAID, config, said.append) as run, Stopping() as stop:
         training = Training(run, game, config)
@@ -347,13 +361,14 @@ def resumed(folder: Path, config: TrainConfig) -> tuple[object, list[str]]:
         return (weights, sorted(run.ids), {name: rows[name].tolist() for name in rows}, run.game), said
 
 
+@pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("flips", [pytest.param(12, id="12"), pytest.param(1000, id="1000", marks=pytest.mark.hard)])
-def test_no_flipped_bit_of_a_run_goes_unnoticed(flips, tmp_path, capsys):
+def test_no_flipped_bit_of_a_run_goes_unnoticed(flips, method, tmp_path, capsys):
     """One bit of a file of any kind: `doctor` names the file, and going on with the run says so or is no different."""
     import random
     import shutil
 
-    config = tiny("most_steps=25", "rating.models=1")
+    config = tiny_of(method)("most_steps=25", "rating.models=1")
     train(tmp_path / "run", SAID, config)
     expected, said = resumed(tmp_path / "run", config)
     assert not said

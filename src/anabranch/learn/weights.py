@@ -52,7 +52,8 @@ def chances(weights: npt.NDArray[np.floating], share: float, power: float) -> Fl
     total = powers.sum()
     if not total > 0.0:
         return np.full(count, 1.0 / count)
-    return (1.0 - share) / count + share / total * powers
+    found: Floats = (1.0 - share) / count + share / total * powers
+    return found
 
 
 def drawn(chances: Floats, draws: Floats) -> npt.NDArray[np.int64]:

@@ -252,7 +252,7 @@ def test_steps_count_a_kth_each():
     """With losses of rewards alone, K equal steps weigh as much as one does."""
     net = a_net()
     rows = a_sample(4, searched=np.zeros((6, 5), bool), valued=np.zeros((6, 5), bool))
-    only = Unroll(reward=1.0, end=0.0, legal=0.0, mover=0.0)
+    only = Unroll(reward=1.0, end=0.0, legal=1e-12, mover=0.0)  # 0 would teach that all is allowed
     found = muzero(net, rows, 1.0, only)
     assert found.total.item() == pytest.approx(found.more["reward"].item(), rel=1e-6)
 
@@ -266,6 +266,30 @@ def test_steps_past_the_end_can_be_left_out():
     for weight, same in ((0.0, True), (1.0, False)):
         one, two = (muzero(net, each, 1.0, Unroll(steps=4, past=weight)).total.item() for each in (rows, other))
         assert (abs(one - two) < 1e-6) == same
+
+
+@pytest.mark.parametrize("weight", [0.0, 0.5])
+def test_without_a_weight_all_is_allowed_and_policies_avoid_what_is_not_legal(weight):
+    """Logits of illegal actions are pushed down where nothing else hides them, and only there."""
+    net, rows, said = a_net(), a_sample(3), []
+    predict = net.predict
+
+    def kept(latent):
+        said.append(predict(latent))
+        for part in said[-1]:
+            part.retain_grad()
+        return said[-1]
+
+    net.predict = kept
+    muzero(net, rows, 1.0, Unroll(steps=3, legal=weight)).total.backward()
+    by_step = {name: rows[name].swapaxes(0, 1).reshape(24, -1) for name in ("legal", "searched", "inside")}
+    illegal = ~by_step["legal"] & by_step["searched"]
+    assert illegal.any()
+    pushed = said[0].logits.grad.numpy()[illegal]
+    assert (pushed > 0).all() if weight == 0.0 else (pushed == 0).all()
+    allowed = by_step["legal"] if weight else np.ones_like(by_step["legal"])
+    inside = by_step["inside"][:, 0]
+    assert ((said[0].legal.grad.numpy()[inside] < 0) == allowed[inside]).all()
 
 
 def test_half_of_the_gradient_goes_through_a_step():
@@ -312,7 +336,7 @@ def test_gradients_through_two_steps_by_hand():
     shapes |= {"actions": np.zeros((1, 2), np.int64), "rewards": np.zeros((1, 2, 1), np.float32)}
     shapes |= {"ends": np.zeros((1, 2), bool), "movers": np.zeros((1, 2), np.int64), "inside": np.ones((1, 3), bool)}
     shapes |= {"searched": np.zeros((1, 3), bool), "valued": np.zeros((1, 3), bool), "known": np.ones((1, 2), bool)}
-    muzero(net, shapes, 1.0, Unroll(steps=2, end=0.0, legal=0.0, mover=0.0)).total.backward()
+    muzero(net, shapes, 1.0, Unroll(steps=2, end=0.0, mover=0.0)).total.backward()
     assert net.weight.grad is not None
     assert net.weight.grad.item() == pytest.approx(0.5 * (2 * 2 * 2 + 0.5 * (2 * 4 * 4)) / 64)
 

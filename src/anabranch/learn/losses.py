@@ -57,7 +57,8 @@ def muzero(net: WorldModel, rows: Arrays, value_weight: float, unroll: Unroll) -
 
     L_k has the policy and value of the latent and what is legal there, and the reward, end and next mover of the step
     that led to it, and of the code of chance, where the model has such. Half of the gradient goes through every step
-    but the first (Schrittwieser et al. 2020).
+    but the first (Schrittwieser et al. 2020). Where legal actions weigh nothing, the model learns to allow all of them,
+    and policies, over all actions then, to avoid those that are not legal.
     """
     seen = torch.from_numpy(rows["observations"])
     actions = torch.from_numpy(rows["actions"])
@@ -82,9 +83,11 @@ def muzero(net: WorldModel, rows: Arrays, value_weight: float, unroll: Unroll) -
     valued = valued * (inside + unroll.past * (1.0 - inside))
     counts = _counts(rows)[:, None]
     searched, valued, inside, known = searched * counts, valued * counts, inside * counts, known * counts
-    policy = policy_loss(told.logits, torch.from_numpy(rows["policy"]), torch.from_numpy(rows["legal"])) * searched
+    rules = torch.from_numpy(rows["legal"])
+    allowed = rules if unroll.legal else torch.ones_like(rules)  # a head that learns nothing would mask at random
+    policy = policy_loss(told.logits, torch.from_numpy(rows["policy"]), allowed) * searched
     value = scalar_loss(net.scale, told.free, rows["values"]) * valued
-    legal_targets = torch.from_numpy(rows["legal"]).to(told.legal.dtype)
+    legal_targets = allowed.to(told.legal.dtype)
     legal = functional.binary_cross_entropy_with_logits(told.legal, legal_targets, reduction="none").mean(-1) * inside
     reward = scalar_loss(net.reward_scale, torch.stack([each.reward for each in outcomes], 1), rows["rewards"]) * known
     ends = torch.stack([each.end for each in outcomes], dim=1)
@@ -92,7 +95,7 @@ def muzero(net: WorldModel, rows: Arrays, value_weight: float, unroll: Unroll) -
     movers = torch.stack([each.mover for each in outcomes], dim=1).transpose(1, 2)
     mover = functional.cross_entropy(movers, torch.from_numpy(rows["movers"]), reduction="none") * inside[:, 1:]
 
-    of_latents = policy + value_weight * value + unroll.legal * legal
+    of_latents = policy + value_weight * value + (unroll.legal or 1.0) * legal
     of_steps = unroll.reward * reward + unroll.end * end + unroll.mover * mover
     share = 1.0 / steps
     total = of_latents[:, 0].mean() + share * (of_latents[:, 1:] + of_steps).sum(dim=1).mean()

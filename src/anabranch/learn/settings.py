@@ -208,7 +208,11 @@ class Unroll(Part):
     ] = 0
     reward: Annotated[float, "weight of the rewards' loss", Within(0)] = 1.0
     end: Annotated[float, "weight of the loss of whether a step ends the game", Within(0)] = 1.0
-    legal: Annotated[float, "weight of the loss of which actions are legal", Within(0)] = 1.0
+    legal: Annotated[
+        float,
+        "weight of the loss of which actions are legal; 0: imagined positions allow all, policies learn which to avoid",
+        Within(0),
+    ] = 1.0
     mover: Annotated[float, "weight of the loss of who moves next", Within(0)] = 1.0
     chance: Annotated[float, "world_dice: weight of the loss of what chance does", Within(0)] = 1.0
     past: Annotated[float, "weight of steps past the end of a game, beside that of played ones", Within(0)] = 0.0

@@ -81,22 +81,28 @@ VARIANTS: dict[str, Callable[[TrainConfig], TrainConfig]] = {
 FIGURES = ("random, policy", "random, 100", "strong, policy", "strong, 100", "score")
 
 
+def until(minutes: float) -> Callable[[Any], None]:
+    """Return what ends a run, as `progress` of `train`, once so many minutes of the processor from now on are used."""
+    begun, asked = time.process_time(), False
+
+    def progress(status: Any) -> None:
+        nonlocal asked
+        if not asked and time.process_time() - begun > 60 * minutes:
+            asked = True  # a second Ctrl-C would end it at once, and nothing would be saved
+            os.kill(os.getpid(), signal.SIGINT)  # as Ctrl-C does: it saves and ends
+
+    return progress
+
+
 def run(name: str, seed: int, minutes: float, games: int) -> dict[str, Any]:
     """Train once and score what came of it."""
     game = ab.games.load(GAME)
     config = replace(preset(game), seed=seed, workers=0, minutes=1e6)
     config = VARIANTS[name](replace(config, rating=replace(config.rating, models=0, positions=1)))
     begun = time.process_time()
-    asked = False
-
-    def progress(status: object) -> None:
-        nonlocal asked
-        if not asked and time.process_time() - begun > 60 * minutes:
-            asked = True  # a second Ctrl-C would end it at once, and nothing would be saved
-            os.kill(os.getpid(), signal.SIGINT)  # as Ctrl-C does: it saves and ends
 
     with tempfile.TemporaryDirectory() as folder:
-        done = train(Path(folder) / "run", described(GAME, {}), config, progress=progress)
+        done = train(Path(folder) / "run", described(GAME, {}), config, progress=until(minutes))
         spent = (time.process_time() - begun) / 60
         with RunFolder.look(Path(folder) / "run", print) as kept:
             row = kept.ledger.rows["models"][-1]

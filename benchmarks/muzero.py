@@ -1,6 +1,6 @@
 """What learning the rules reaches: a run of the method muzero by its preset, and every checkpoint judged.
 
-    .venv/bin/python benchmarks/muzero.py tic_tac_toe [--minutes 10] [--steps 6000] [--seed 0] [--write]
+    .venv/bin/python benchmarks/muzero.py tic_tac_toe [--minutes 10] [--cpu-minutes 3] [--seed 0] [--write]
 
 Tic-tac-toe is judged by enumeration: every reply of an opponent is tried, in both seats, and lines that lose are
 counted. With three players, 4×4 and lines of three, the newest model plays 300 games against two players who win if
@@ -16,6 +16,7 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import json
+import math
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -23,7 +24,7 @@ from typing import Any
 
 import measure  # noqa: F401  (first: it limits threads)
 import pages
-from ablations import OPPONENT, SIMULATIONS
+from ablations import OPPONENT, SIMULATIONS, until
 
 import anabranch as ab
 from anabranch.game.random import below
@@ -117,9 +118,11 @@ def trained(name: str, folder: Path, flags: argparse.Namespace) -> ab.Game:
     clock = folder.with_suffix(".clock")
     earlier = [json.loads(line)[1] for line in clock.read_text().splitlines()] if clock.exists() else [0.0]
     begun, last = time.process_time() - earlier[-1], [0.0]
+    stop = until(flags.cpu_minutes - earlier[-1] / 60)
     with clock.open("a") as file:
 
         def progress(status: Any) -> None:
+            stop(status)
             if time.monotonic() - last[0] > 2.0:
                 last[0] = time.monotonic()
                 print(json.dumps([getattr(status, "step", 0), time.process_time() - begun]), file=file, flush=True)
@@ -224,6 +227,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("game", choices=GAMES)
     parser.add_argument("--minutes", type=float, default=10.0, help="of the clock on the wall")
+    parser.add_argument("--cpu-minutes", type=float, default=math.inf, help="of the processor, or what is left of them")
     parser.add_argument("--steps", type=int)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--set", action="append", default=[], help="a setting, e.g. learner.reuse=8")

@@ -27,10 +27,11 @@ from anabranch.evaluate.batch import Batch
 from anabranch.learn.presets import preset
 from anabranch.learn.records import GameRecord
 from anabranch.learn.selfplay import Worker
+from anabranch.models.learned import alone
 from anabranch.search.settings.config import PlayoutCap
 
 SIZE, LINE, PLAYERS = 4, 3, 3
-RULES = ("drawn", "those best for the first player", "those worst for the first player")
+RULES = ("equal moves drawn", "of equal moves the first player's best", "of equal moves the first player's worst")
 NEAR = 1e-6  # chances to win that differ by less are equal
 
 
@@ -144,6 +145,36 @@ def best_play(size: int, slots: int) -> tuple[npt.NDArray[np.float32], int]:
     return values[at], int(np.count_nonzero(keys)) + 1  # the empty board's key is 0
 
 
+def by_steps(state: ab.State) -> npt.NDArray[np.float64]:
+    """Return the same of a position by plain recursion over the game's own steps, equal moves drawn."""
+    mover, found = alone(state), []
+    for action in state.legal():
+        following, paid = state.step(action)
+        found.append(np.maximum(paid, 0.0) if following.over else by_steps(following))
+    most = max(each[mover] for each in found)
+    return np.mean([each for each in found if each[mover] >= most - NEAR], axis=0)
+
+
+def checked(positions: int, empty: int = 7) -> None:
+    """Compare both on random positions with so many empty cells."""
+    kind, options = GAMES["three_players"]
+    game, random = ab.games.load(kind, **options), np.random.default_rng(0)
+    lines, tables = lines_by_cell(SIZE, LINE), symmetries(SIZE)
+    while positions:
+        state, moves = game.start(), []
+        while not state.over and len(moves) < SIZE * SIZE - empty:
+            moves.append(int(random.choice(state.legal())))
+            state, _ = state.step(moves[-1])
+        if state.over:
+            continue
+        board = np.uint32(sum((ply % PLAYERS + 1) << 2 * cell for ply, cell in enumerate(moves)))
+        keys, values = np.zeros(1 << 16, np.uint32), np.zeros((1 << 16, 3, PLAYERS), np.float32)
+        scratch = np.zeros((SIZE * SIZE + 1, 3, 3 + PLAYERS))
+        at = solve(board, len(moves), SIZE * SIZE, lines, tables, keys, values, scratch)
+        assert np.allclose(values[at, 0], by_steps(state), atol=1e-5), (state, values[at, 0], by_steps(state))
+        positions -= 1
+
+
 def played(simulations: int, games: int) -> list[GameRecord]:
     """Return games of self-play from the start as the preset plays them, by the true rules and rollouts."""
     kind, options = GAMES["three_players"]
@@ -175,6 +206,7 @@ def main() -> None:
     parser.add_argument("--simulations", type=int, nargs="+", default=[0, 32, 1000], help="0: moves are random")
     parser.add_argument("--write", action="store_true", help="into docs/muzero.md")
     flags = parser.parse_args()
+    checked(10)
     head = ["who plays", "games", *(f"seat {seat} wins" for seat in range(PLAYERS)), "nobody"]
     lines = [head, ["---", *["---:"] * (len(head) - 1)]]
     for simulations in flags.simulations:
@@ -185,7 +217,7 @@ def main() -> None:
     chances, positions = best_play(SIZE, 1 << 25)
     for rule, chance in zip(RULES, chances.tolist(), strict=True):
         shares = [f"{each:.3f}" for each in (*chance, 1.0 - sum(chance))]
-        lines.append([f"best play, equal moves {rule}", "", *shares])
+        lines.append([f"best play, {rule}", "", *shares])
         print(lines[-1], flush=True)
     table = "\n".join(f"| {' | '.join(line)} |" for line in lines)
     table += f"\n\nBest play is by max^n over {positions:,} positions up to symmetry."

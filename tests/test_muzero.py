@@ -269,9 +269,10 @@ def test_steps_past_the_end_can_be_left_out():
 
 
 @pytest.mark.parametrize("weight", [0.0, 0.5])
-def test_without_a_weight_all_is_allowed_and_policies_avoid_what_is_not_legal(weight):
+def test_without_a_weight_all_is_allowed_and_policies_avoid_what_is_not_legal(monkeypatch, weight):
     """Logits of illegal actions are pushed down where nothing else hides them, and only there."""
-    net, rows, said = a_net(), a_sample(3), []
+    net, rows = a_net(), a_sample(3)
+    said: list[Prediction] = []
     predict = net.predict
 
     def kept(latent):
@@ -280,16 +281,19 @@ def test_without_a_weight_all_is_allowed_and_policies_avoid_what_is_not_legal(we
             part.retain_grad()
         return said[-1]
 
-    net.predict = kept
+    monkeypatch.setattr(net, "predict", kept)
     muzero(net, rows, 1.0, Unroll(steps=3, legal=weight)).total.backward()
     by_step = {name: rows[name].swapaxes(0, 1).reshape(24, -1) for name in ("legal", "searched", "inside")}
     illegal = ~by_step["legal"] & by_step["searched"]
     assert illegal.any()
-    pushed = said[0].logits.grad.numpy()[illegal]
+    logits, legal = said[0].logits.grad, said[0].legal.grad
+    assert logits is not None
+    assert legal is not None
+    pushed = logits.numpy()[illegal]
     assert (pushed > 0).all() if weight == 0.0 else (pushed == 0).all()
     allowed = by_step["legal"] if weight else np.ones_like(by_step["legal"])
     inside = by_step["inside"][:, 0]
-    assert ((said[0].legal.grad.numpy()[inside] < 0) == allowed[inside]).all()
+    assert ((legal.numpy()[inside] < 0) == allowed[inside]).all()
 
 
 def test_half_of_the_gradient_goes_through_a_step():

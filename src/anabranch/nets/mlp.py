@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from torch import Tensor, nn
 
 from anabranch.nets.net import MOST_BINS, Net
@@ -25,6 +27,12 @@ class Mlp(Net):
         self.policy = nn.Linear(before, shape.actions)
         self.value = nn.Sequential(nn.Linear(before, shape.players * sizes["bins"]))
 
-    def heads(self, observations: Tensor) -> tuple[Tensor, Tensor]:
-        hidden = self.body(observations)
+    def hidden(self, observations: Tensor) -> Tensor:
+        hidden: Tensor = self.body(observations)
+        return hidden
+
+    def said(self, hidden: Tensor) -> tuple[Tensor, Tensor]:
         return self.policy(hidden), self.value(hidden)
+
+    def another_head(self, shape: tuple[int, ...]) -> nn.Module:
+        return nn.Linear(self.sizes["width"], math.prod(shape))

@@ -27,9 +27,21 @@ class Net(nn.Module):
         self.sizes = sizes
         self.scale = ValueScale(shape, sizes["bins"])
 
-    def heads(self, observations: Tensor) -> tuple[Tensor, Tensor]:
-        """Return logits `[N, A]` and the free numbers of values, `[N, P·bins]`."""
+    def hidden(self, observations: Tensor) -> Tensor:
+        """Return what the trunk makes of observations, which all heads look at."""
         raise NotImplementedError
+
+    def said(self, hidden: Tensor) -> tuple[Tensor, Tensor]:
+        """Return logits `[N, A]` and the free numbers of values, `[N, P·bins]`, by what the trunk made."""
+        raise NotImplementedError
+
+    def another_head(self, shape: tuple[int, ...]) -> nn.Module:
+        """Return a new head, which is no part of the network: as many numbers a row as the shape has."""
+        raise NotImplementedError
+
+    def heads(self, observations: Tensor) -> tuple[Tensor, Tensor]:
+        """Return what is said of observations, see `said`."""
+        return self.said(self.hidden(observations))
 
     def forward(self, observations: Tensor) -> tuple[Tensor, Tensor]:
         logits, free = self.heads(observations)

@@ -6,6 +6,8 @@ two for the policy and one for the value.
 
 from __future__ import annotations
 
+import math
+
 import torch
 from torch import Tensor, nn
 
@@ -49,11 +51,23 @@ class Tower(Net):
             nn.Linear(sizes["hidden"], shape.players * sizes["bins"]),
         )
 
-    def heads(self, observations: Tensor) -> tuple[Tensor, Tensor]:
+    def hidden(self, observations: Tensor) -> Tensor:
         if len(self.shape.observation) != 3:
             observations = observations.reshape(-1, *self.shape.board)
-        hidden = self.blocks(self.stem(observations))
+        hidden: Tensor = self.blocks(self.stem(observations))
+        return hidden
+
+    def said(self, hidden: Tensor) -> tuple[Tensor, Tensor]:
         return self.policy(hidden), self.value(hidden)
+
+    def another_head(self, shape: tuple[int, ...]) -> nn.Module:
+        """Return a head of `head` channels: one number for each cell where the shape is that of the board."""
+        _, rows, columns = self.shape.board
+        channels, head = self.sizes["channels"], self.sizes["head"]
+        narrow = nn.Sequential(*convolution(channels, head, (1, 1)), nn.ReLU())
+        if shape == (rows, columns):
+            return narrow.append(nn.Conv2d(head, 1, 1))
+        return narrow.extend([nn.Flatten(), nn.Linear(head * rows * columns, math.prod(shape))])
 
 
 class Block(nn.Module):

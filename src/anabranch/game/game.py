@@ -7,6 +7,7 @@ import inspect
 from abc import ABCMeta
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
+from types import MappingProxyType
 from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
@@ -71,6 +72,7 @@ class Game(metaclass=GameType):
     greedy: int = 0  # plies of a rollout in which a win in one is taken
     observation: tuple[int, ...] | None = None  # the shape of `planes` in `observe`
     cycles: str | float | None = None  # None, "bootstrap", or the value of a repetition
+    fates: Mapping[str, tuple[int, ...]] = MappingProxyType({})  # names and shapes of what `fate` tells
 
     _sealed: bool = False
     _arguments: tuple[tuple[Any, ...], tuple[tuple[str, Any], ...]] = ((), ())
@@ -106,6 +108,11 @@ class Game(metaclass=GameType):
             raise GameError(f"{self.name}: self.zero_sum is a promise of games for two players, found {self.players}")
         if isinstance(self.cycles, str) and self.cycles != "bootstrap":
             raise GameError(f"{self.name}: self.cycles is None, 'bootstrap' or a number, found {self.cycles!r}")
+        if not _are_shapes(self.fates):
+            raise GameError(
+                f"{self.name}: self.fates must say how large each of the things is that fate tells of, "
+                f"e.g. {{'margin': (), 'ownership': (8, 8)}}; found {shown(self.fates)}"
+            )
         for verb in REQUIRED:
             if not self.has(verb):
                 slip = misspelt(self, Game)
@@ -194,6 +201,16 @@ class Game(metaclass=GameType):
 
     def agents(self) -> Mapping[str, Callable[[State, int], int]]:
         """Players that come with the game: names, as matches and commands know them, and functions of (state, seat)."""
+        return {}
+
+    def fate(self, states: Sequence[State], player: int) -> Mapping[str, Any]:
+        """Tell what became of things: by the names in `fates`, numbers in [-1, 1], NaN where there is nothing to tell.
+
+        `states` leads from a position to the end of the game, both included; it is the first of them that a network
+        sees, with the eyes of `player`. Symmetries move whatever is as large as one plane of the observation as they
+        move the first plane.
+        """
+        del states, player
         return {}
 
     def text(self, state: State) -> str:
@@ -295,6 +312,14 @@ def instead_of_a_game(given: Any) -> str:
     if isinstance(given, type):
         return f"found the class {given.__name__}" + (f"; make one: {given.__name__}(…)" * issubclass(given, Game))
     return f"found {shown(given)}"
+
+
+def _are_shapes(given: Any) -> bool:
+    """Whether something names shapes."""
+    return isinstance(given, Mapping) and all(
+        isinstance(name, str) and isinstance(shape, tuple) and all(isinstance(size, int) and size > 0 for size in shape)
+        for name, shape in given.items()
+    )
 
 
 def _is_range(given: Any) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -72,6 +72,7 @@ class Go(ab.CompiledGame):
         self.bound = whole("bound", bound, 1, 1_000_000)
         self.players, self.actions = 2, self.points + 1
         self.observation = (2 * RECENT + 1, size, size)
+        self.fates = {"ownership": (size, size), "margin": ()}
         # Cells are the points and a border: a row of it above and below, a column at the left, which is also the right
         # neighbour of the row above.
         self.width = size + 1
@@ -159,6 +160,13 @@ class Go(ab.CompiledGame):
             for point in range(self.points):
                 planes[2 * RECENT, point // self.size, point % self.size] = 1.0
 
+    def fate(self, states: Sequence[ab.State], player: int) -> Mapping[str, Any]:
+        """Tell whose area each point is in at the end, and the lead with komi, as a share of the board and komi."""
+        areas = self._areas(states[-1])
+        sign = 1 if player == 0 else -1
+        lead = (areas.sum() - self.komi) / (self.points + abs(self.komi))
+        return {"ownership": sign * areas, "margin": sign * lead}
+
     def symmetries(self) -> Sequence[ab.Symmetry]:
         """Return the seven turns and flips."""
         return square_symmetries(self.size, planes=2 * RECENT + 1, other_actions=1)
@@ -234,6 +242,21 @@ class Go(ab.CompiledGame):
         """Return what lies on the points, top row first."""
         rows: list[list[int]] = state.board.reshape(-1, self.width)[1:-1, 1:].tolist()
         return rows
+
+    def _areas(self, state: ab.State) -> Any:
+        """Return 1 on the points of the first player's area, −1 on the second's."""
+        areas = np.select([np.array(self._rows(state)) == mark for mark in (1, 2)], [1.0, -1.0])
+        board, links = state.board, state.links
+        for point in range(self.points):
+            cell = cell_of(point, self.size)
+            if board[cell] == FREE and links[cell] == 0:
+                _, touched = tie(board, links, self.sides, cell, self.points)
+                region, here = [point], cell
+                while links[here] != here:
+                    here = links[here]
+                    region.append(point_of(here, self.size))
+                areas.reshape(-1)[region] = (0.0, 1.0, -1.0, 0.0)[touched]
+        return areas
 
 
 def cell_of(point: int, size: int) -> int:

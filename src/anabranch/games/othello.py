@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -40,6 +40,7 @@ class Othello(ab.CompiledGame):
         self.size, self.cells = size, size * size
         self.players, self.actions = 2, size * size + 1
         self.observation = (2, size, size)  # the observer's discs, the other's
+        self.fates = {"ownership": (size, size), "margin": ()}
         # The four lines through a cell: how far apart neighbours are, and which cells an enclosed run may pass. A run
         # that moves sideways never passes a side column, hence none crosses an edge.
         everywhere = 2**self.cells - 1
@@ -95,6 +96,11 @@ class Othello(ab.CompiledGame):
                 cell = first_cell(discs)
                 planes[side, cell // self.size, cell % self.size] = 1.0
                 discs &= discs - ONE
+
+    def fate(self, states: Sequence[ab.State], player: int) -> Mapping[str, Any]:
+        """Tell whose disc lies on each cell at the end, and the lead as a share of all cells."""
+        mine, theirs = states[-1].observe(player)
+        return {"ownership": mine - theirs, "margin": (mine - theirs).mean()}
 
     def symmetries(self) -> Sequence[ab.Symmetry]:
         """Return the turns and flips that keep the start: the half turn and the flips over both diagonals."""

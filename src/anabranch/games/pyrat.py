@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import product
+from itertools import pairwise, product
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -139,6 +139,7 @@ class PyRat(ab.CompiledGame):
         self.returns = (-most if self.difference else 0.0, most)
         self.rewards_along, self.zero_sum = True, self.difference
         self.observation = (PLANES, maze.height, maze.width)
+        self.fates = {"cheese": (maze.height, maze.width), "margin": ()}
         self.state = ab.record(
             cheese=(np.int64, words),  # bit by bit: which are left
             cell=(np.int16, 2),
@@ -244,6 +245,21 @@ class PyRat(ab.CompiledGame):
             planes[9, y, x] = 0.5 * state.score[player] / self.cheese
             planes[10, y, x] = 0.5 * state.score[other] / self.cheese
             planes[11, y, x] = left
+
+    def fate(self, states: Sequence[ab.State], player: int) -> Mapping[str, Any]:
+        """Tell who takes each cheese that is there, 0 if nobody does or both do, and the lead in cheese at the end."""
+        cheese = np.full(self.width * self.height, np.nan)
+        cheese[[cell for cell, slot in enumerate(self.slots.tolist()) if slot >= 0 and is_there(states[0], slot)]] = 0
+        for before, after in pairwise(states):
+            if np.array_equal(before.cheese, after.cheese):
+                continue
+            for seat in range(2):
+                cell = after.cell[seat]
+                slot = self.slots[cell]
+                if after.stuck[seat] == 0 and slot >= 0 and is_there(before, slot):
+                    cheese[cell] += 1 if seat == player else -1
+        lead = states[-1].score[player] - states[-1].score[1 - player]
+        return {"cheese": cheese.reshape(self.height, self.width), "margin": 0.5 * lead / self.cheese}
 
     @property
     def maze(self) -> Maze:

@@ -25,6 +25,7 @@ LEARNING: tuple[Any, ...] = (
         learn.Replay,
         learn.Targets,
         learn.Learner,
+        learn.Auxiliary,
         learn.Unroll,
     ),
     *(learn.Export, learn.Rating),

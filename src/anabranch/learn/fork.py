@@ -7,19 +7,17 @@ from typing import Any
 
 from anabranch.errors import UsageError
 from anabranch.learn import checkpoint
-from anabranch.learn.learner import Learner, new_net
-from anabranch.learn.losses import loss_of
+from anabranch.learn.learner import new_learner
 from anabranch.learn.run_folder import RunFolder
 from anabranch.learn.settings import TrainConfig
 from anabranch.learn.train import load_game
 from anabranch.nets.files import read, written
-from anabranch.nets.shape import shape_of
 
 
 def fork(source: Path, target: Path, *, model: int | None = None, config: TrainConfig | None = None) -> dict[str, Any]:
     """Make a run whose learner begins with a model of another run, the newest if none is named; return its row.
 
-    Games, steps and the optimiser's moments begin anew. The network's sizes must stay as they are.
+    Games, steps, the optimiser's moments and auxiliary heads begin anew. The network's sizes must stay as they are.
     """
     with RunFolder.open(source) as run:
         rows = run.ledger.rows["models"]
@@ -31,7 +29,7 @@ def fork(source: Path, target: Path, *, model: int | None = None, config: TrainC
         row, said, settings = rows[number - 1], run.game, config or run.config
         net = read(row["file"], run.read(row["file"], row["sha256"]), load_game(said))
     game = load_game(said)
-    learner = Learner(new_net(settings.net, shape_of(game), settings.seed), settings.learner, loss_of(settings))
+    learner = new_learner(game, settings)
     if net.sizes != learner.net.sizes or type(net) is not type(learner.net):
         raise UsageError(f"model {number} is a {net.architecture} with {net.sizes}, and the settings want another one")
     learner.net.load_state_dict(net.state_dict())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -12,13 +12,16 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from anabranch.learn.losses import LossOf, alphazero
+from anabranch.game.game import Game
+from anabranch.learn.auxiliary import AuxiliaryHeads, new_heads
+from anabranch.learn.fates import auxiliary_shapes
+from anabranch.learn.losses import LossOf, alphazero, loss_of
 from anabranch.learn.settings import Learner as Settings
 from anabranch.learn.settings import Net as NetSettings
-from anabranch.learn.settings import Unroll
+from anabranch.learn.settings import TrainConfig, Unroll
 from anabranch.nets.net import Net
 from anabranch.nets.registry import architecture, build
-from anabranch.nets.shape import Shape
+from anabranch.nets.shape import Shape, shape_of
 
 NEWS = 0.98  # of the running mean of losses
 
@@ -28,6 +31,13 @@ def new_net(settings: NetSettings, shape: Shape, seed: int) -> Net:
     known = architecture(settings.architecture).SIZES
     sizes = {name: getattr(settings, name) for name in known}
     return build(settings.architecture, shape, sizes, seed=seed)
+
+
+def new_learner(game: Game, config: TrainConfig) -> Learner:
+    """Return the learner of a run that begins."""
+    net = new_net(config.net, shape_of(game), config.seed)
+    heads = new_heads(net, config.auxiliary.weights, auxiliary_shapes(config.auxiliary, game), config.seed)
+    return Learner(net, config.learner, loss_of(config, heads), heads)
 
 
 def learning_rate(step: int, settings: Settings) -> float:
@@ -66,12 +76,14 @@ class Losses:
 class Learner:
     """A network that learns. `average` is the network for self-play; what both are made of goes into a checkpoint."""
 
-    def __init__(self, net: Net, settings: Settings, loss: LossOf | None = None) -> None:
-        self.net, self.settings = net, settings
+    def __init__(
+        self, net: Net, settings: Settings, loss: LossOf | None = None, heads: AuxiliaryHeads | None = None
+    ) -> None:
+        self.net, self.settings, self.heads = net, settings, heads
         self._loss = loss or (lambda net, rows: alphazero(net, rows, settings.value_weight))
         self.average = copy.deepcopy(net).eval()
         net.to(memory_format=torch.channels_last)  # type: ignore[call-overload]  # 150 ms instead of 206 a step of 512
-        self.optimiser = torch.optim.AdamW(_groups(net, settings.decay), lr=settings.rate)
+        self.optimiser = torch.optim.AdamW(_groups(self._learnt().values(), settings.decay), lr=settings.rate)
         self.step = 0
         self.restores = 0
         self.mean: float | None = None  # of losses, running
@@ -85,7 +97,7 @@ class Learner:
         self.optimiser.zero_grad(set_to_none=True)
         loss = self._loss(self.net, rows)
         loss.total.backward()  # type: ignore[no-untyped-call]
-        norm = torch.nn.utils.clip_grad_norm_(self.net.parameters(), self.settings.clip)
+        norm = torch.nn.utils.clip_grad_norm_(self._learnt().values(), self.settings.clip)
         more = {name: part.item() for name, part in loss.more.items()}
         losses = Losses(loss.policy.item(), loss.value.item(), norm.item(), more)
         total = losses.total
@@ -97,6 +109,11 @@ class Learner:
         self.mean = total if self.mean is None else NEWS * self.mean + (1.0 - NEWS) * total
         self._average()
         return losses
+
+    def _learnt(self) -> dict[str, Tensor]:
+        """Return all that is learnt by name: the network's weights, and those of heads beside it."""
+        heads = {} if self.heads is None else dict(self.heads.named_parameters(prefix="heads"))
+        return {**dict(self.net.named_parameters()), **heads}
 
     def _average(self) -> None:
         """Move the average towards the weights, faster at first: min(average, (1 + n) / (10 + n)) of it stays."""
@@ -129,7 +146,9 @@ class Learner:
         """Return all that a learner is made of, as tensors by name."""
         made = {f"net.{name}": tensor for name, tensor in self.net.state_dict().items()}
         made |= {f"average.{name}": tensor for name, tensor in self.average.state_dict().items()}
-        for name, parameter in self.net.named_parameters():
+        if self.heads is not None:
+            made |= {f"heads.{name}": tensor for name, tensor in self.heads.state_dict().items()}
+        for name, parameter in self._learnt().items():
             moments = self.optimiser.state.get(parameter, {})
             for kind in ("exp_avg", "exp_avg_sq"):
                 made[f"{kind}.{name}"] = moments.get(kind, torch.zeros_like(parameter)).detach()
@@ -139,16 +158,18 @@ class Learner:
 
     def load(self, state: Mapping[str, Tensor]) -> None:
         """Become what a state says."""
-        parts: dict[str, dict[str, Tensor]] = {"net": {}, "average": {}, "exp_avg": {}, "exp_avg_sq": {}}
+        parts: dict[str, dict[str, Tensor]] = {"net": {}, "average": {}, "heads": {}, "exp_avg": {}, "exp_avg_sq": {}}
         for name, tensor in state.items():
             part, _, rest = name.partition(".")
             if part in parts:
                 parts[part][rest] = tensor
         self.net.load_state_dict(parts["net"])
         self.average.load_state_dict(parts["average"])
+        if self.heads is not None:
+            self.heads.load_state_dict(parts["heads"])
         self.step, self.restores = int(state["step"]), int(state["restores"])
         self.optimiser.state.clear()
-        for name, parameter in self.net.named_parameters():
+        for name, parameter in self._learnt().items():
             if self.step:
                 self.optimiser.state[parameter] = {
                     "step": torch.tensor(float(self.step)),
@@ -157,8 +178,8 @@ class Learner:
                 }
 
 
-def _groups(net: Net, decay: float) -> list[dict[str, Any]]:
+def _groups(learnt: Collection[Tensor], decay: float) -> list[dict[str, Any]]:
     """Return the weights of matrices and kernels, which decay, and all others, which do not."""
-    wide = [parameter for parameter in net.parameters() if parameter.ndim > 1]
-    narrow = [parameter for parameter in net.parameters() if parameter.ndim <= 1]
+    wide = [parameter for parameter in learnt if parameter.ndim > 1]
+    narrow = [parameter for parameter in learnt if parameter.ndim <= 1]
     return [{"params": wide, "weight_decay": decay}, {"params": narrow, "weight_decay": 0.0}]

@@ -18,11 +18,11 @@ from anabranch.game.game import Game
 from anabranch.learn import checkpoint
 from anabranch.learn.evaluation import scored
 from anabranch.learn.export import exported, mixed
+from anabranch.learn.fates import auxiliary_shapes
 from anabranch.learn.frozen_set import Sets, frozen_positions
 from anabranch.learn.gate import admits
 from anabranch.learn.imagination import model_errors
-from anabranch.learn.learner import Learner, Losses, imagined_steps, new_net
-from anabranch.learn.losses import loss_of
+from anabranch.learn.learner import Losses, imagined_steps, new_learner
 from anabranch.learn.patience import with_room
 from anabranch.learn.players import Players
 from anabranch.learn.reanalysis import Reanalysis
@@ -33,7 +33,6 @@ from anabranch.learn.settings import TrainConfig
 from anabranch.learn.status import Status
 from anabranch.learn.stopping import Stopping
 from anabranch.nets.files import written
-from anabranch.nets.shape import shape_of
 
 Result = TypeVar("Result")
 HELD_OUT = 4_000  # newest positions that imagined ones are compared with
@@ -50,10 +49,11 @@ class Training:
         progress: Callable[[Status | str], None] = lambda status: None,
     ) -> None:
         self.run, self.game, self.config, self.progress = run, game, config, progress
-        self.learner = Learner(new_net(config.net, shape_of(game), config.seed), config.learner, loss_of(config))
+        self.learner = new_learner(game, config)
         unroll = config.unroll.steps if config.method == "muzero" else 0
         ahead = config.unroll.consistency > 0 or config.net.architecture == "world_dice"
-        self.replay = Replay(game, config.replay, config.targets, unroll, ahead=ahead)
+        auxiliary = auxiliary_shapes(config.auxiliary, game)
+        self.replay = Replay(game, config.replay, config.targets, unroll, ahead=ahead, auxiliary=auxiliary)
         self.reanalysis = Reanalysis(game, config, self.replay)
         plain = replace(config.replay, symmetries=False, endings=0.0, window=HELD_OUT, growth=0.0, weights="none")
         self.held_out = Replay(game, plain, config.targets, unroll, ahead=True) if unroll else None

@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
+from anabranch.learn.auxiliary import AuxiliaryHeads
 from anabranch.learn.codes import drawn, followed
 from anabranch.learn.settings import TrainConfig, Unroll
 from anabranch.learn.targets import two_hot
@@ -34,22 +35,28 @@ class Loss:
 LossOf: TypeAlias = Callable[[Net, Arrays], Loss]
 
 
-def loss_of(config: TrainConfig) -> LossOf:
-    """Return the loss of a method."""
+def loss_of(config: TrainConfig, heads: AuxiliaryHeads | None = None) -> LossOf:
+    """Return the loss of a method, with that of heads beside the network."""
     weight = config.learner.value_weight
     if config.method == "muzero":
         return lambda net, rows: muzero(cast(WorldModel, net), rows, weight, config.unroll)
-    return lambda net, rows: alphazero(net, rows, weight)
+    return lambda net, rows: alphazero(net, rows, weight, heads)
 
 
-def alphazero(net: Net, rows: Arrays, value_weight: float = 1.0) -> Loss:
-    """Return cross-entropy to the policy plus the value's loss."""
-    logits, free = net.heads(torch.from_numpy(rows["observations"]))
+def alphazero(net: Net, rows: Arrays, value_weight: float = 1.0, heads: AuxiliaryHeads | None = None) -> Loss:
+    """Return cross-entropy to the policy plus the value's loss, and what heads beside the network learn, weighed."""
+    hidden = net.hidden(torch.from_numpy(rows["observations"]))
+    logits, free = net.said(hidden)
     target, counts = rows["policy"], _counts(rows)
     policy = (policy_loss(logits, torch.from_numpy(target), torch.from_numpy(rows["legal"])) * counts).mean()
     value = (scalar_loss(net.scale, free, rows["values"]) * counts).mean()
     own = (entropy(target) * counts.numpy()).mean()
-    return Loss(policy + value_weight * value, policy.detach() - own, value.detach(), {})
+    total = policy + value_weight * value
+    more: dict[str, Tensor] = {}
+    if heads is not None:
+        added, more = heads.losses(hidden, rows)
+        total = total + added
+    return Loss(total, policy.detach() - own, value.detach(), more)
 
 
 def muzero(net: WorldModel, rows: Arrays, value_weight: float, unroll: Unroll) -> Loss:

@@ -10,6 +10,7 @@ import io
 import zipfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -64,9 +65,13 @@ class GameRecord:
 
     def states(self, game: Game) -> Iterator[State]:
         """Yield the position of every decision, played again; rules that pay something else now are a DataError."""
+        return (state for state, _ in pairwise(self.line(game)))
+
+    def line(self, game: Game) -> Iterator[State]:
+        """Yield the position of every decision, and the one after the last: the end, where the game was finished."""
         state, _ = rolled(game.start(self.seed), self.dice)
+        yield state
         for t, decision in enumerate(self.decisions):
-            yield state
             try:
                 state, rewards = state.step(list(decision.actions))
                 state, more = rolled(state, decision.dice)
@@ -75,6 +80,7 @@ class GameRecord:
             if tuple((rewards + more).tolist()) != decision.rewards:
                 paid = (rewards + more).tolist()
                 raise DataError(f"{self._otherwise(game, t)}: it pays {paid}, and paid {list(decision.rewards)}")
+            yield state
 
     def _otherwise(self, game: Game, t: int) -> str:
         return (

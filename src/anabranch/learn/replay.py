@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import fields
 from typing import Any, NoReturn, TypeAlias
 
@@ -13,6 +14,7 @@ from anabranch.evaluate.seats import to_mover
 from anabranch.game.game import Game
 from anabranch.game.group import symmetry_group
 from anabranch.game.random import key_of
+from anabranch.learn.fates import NOTHING, Shapes
 from anabranch.learn.records import GameRecord, seats_of
 from anabranch.learn.settings import Replay as Settings
 from anabranch.learn.settings import Targets
@@ -20,10 +22,10 @@ from anabranch.learn.targets import Rows, Steps, rows_of, steps_of, unrolled
 from anabranch.learn.weights import chances, corrections, drawn, weights_of
 
 Columns: TypeAlias = dict[str, npt.NDArray[Any]]
-COLUMNS = tuple(field.name for field in fields(Rows))
-MORE = tuple(field.name for field in fields(Steps))
+COLUMNS = tuple(field.name for field in fields(Rows) if not field.kw_only)
+MORE = tuple(field.name for field in fields(Steps) if not field.kw_only)
 WEIGHTS = "weights"  # a column only where samples are drawn by them
-RENEWED = ("policy", "values", "searched", "valued", WEIGHTS)  # what another search of a game may change
+RENEWED = ("policy", "values", "searched", "valued", "auxiliary.reply", WEIGHTS)  # what another search may change
 
 
 def window_size(positions: int, settings: Settings) -> int:
@@ -41,18 +43,27 @@ class Replay:
     """
 
     def __init__(
-        self, game: Game, settings: Settings, targets: Targets, unroll: int = 0, *, ahead: bool = False
+        self,
+        game: Game,
+        settings: Settings,
+        targets: Targets,
+        unroll: int = 0,
+        *,
+        ahead: bool = False,
+        auxiliary: Shapes = NOTHING,
     ) -> None:
+        self.auxiliary = auxiliary
         self.game, self.settings, self.targets, self.unroll, self.ahead = game, settings, targets, unroll, ahead
         self.weighted = settings.weights != "none"
-        self.names = (*(MORE if unroll else COLUMNS), *([WEIGHTS] if self.weighted else []))
+        self._told = MORE if unroll else (*COLUMNS, *(f"auxiliary.{name}" for name in auxiliary))
+        self.names = (*self._told, *([WEIGHTS] if self.weighted else []))
         self.total = 0  # rows that ever came in
         self._columns: Columns = {}
         self._first = self._end = 0
         self._moved = 0  # the number of the row in the first place, counted from the first that was kept
         self._small = True  # whether all observations so far are whole numbers of eight bits
         group = symmetry_group(game) if settings.symmetries else symmetry_group(game)[:1]
-        self._symmetries = _Tables(game, group)
+        self._symmetries = _Tables(game, group, auxiliary)
 
     def __len__(self) -> int:
         return self._end - self._first
@@ -72,10 +83,13 @@ class Replay:
 
     def _rows(self, record: GameRecord) -> Columns | None:
         """Return what a game teaches as columns, and how much its rows weigh if samples are drawn by that."""
-        rows = (steps_of if self.unroll else rows_of)(record, self.game, self.targets)
+        if self.unroll:
+            rows: Rows | None = steps_of(record, self.game, self.targets)
+        else:
+            rows = rows_of(record, self.game, self.targets, self.auxiliary)
         if rows is None:
             return None
-        found: Columns = dict(vars(rows))
+        found: Columns = {name: rows.column(name) for name in self._told}
         if self.weighted:
             weights = weights_of(record, rows, self.settings, self.targets, float(self.game.discount))
             found[WEIGHTS] = weights.astype(np.float32)
@@ -136,7 +150,7 @@ class Replay:
             nearer = self._nearer(places, random, steps)
             rows = self._imagined(np.where(nearer < 0, places, nearer), random, steps)
             return rows if counts is None else rows | {WEIGHTS: np.where(nearer < 0, counts, np.float32(1.0))}
-        rows = {name: self._columns[name][places] for name in COLUMNS}
+        rows = {name: self._columns[name][places] for name in self._told}
         rows["observations"] = rows["observations"].astype(np.float32)
         rows = self._symmetries.applied(rows, random)
         rows["values"] = to_mover(rows["values"], rows.pop("seats"))
@@ -206,13 +220,18 @@ def _refuse(record: GameRecord, game: Game) -> NoReturn:
 class _Tables:
     """A group of symmetries as tables of where each entry comes from, to apply a different one to every row."""
 
-    def __init__(self, game: Game, group: Any) -> None:
+    def __init__(self, game: Game, group: Any, auxiliary: Shapes = NOTHING) -> None:
         cells = int(np.prod(game.observation or (1,)))
         self.count = len(group)
         self._cells = _sources([symmetry.cells for symmetry in group], cells)
         self._actions = _sources([symmetry.actions for symmetry in group], game.actions)
         self._players = _sources([symmetry.players for symmetry in group], game.players)
         self._seats = np.argsort(self._players, axis=1)  # where each seat goes
+        self._auxiliary = {
+            f"auxiliary.{name}": table
+            for name, shape in auxiliary.items()
+            if (table := self._actions if name == "reply" else _plane(game, group, name, shape)) is not None
+        }
 
     def applied(self, rows: dict[str, npt.NDArray[Any]], random: np.random.Generator) -> dict[str, npt.NDArray[Any]]:
         """Return rows, each under a symmetry drawn for it."""
@@ -230,10 +249,32 @@ class _Tables:
         ):
             if name in rows:
                 made[name] = _taken(rows[name], sources[chosen])
+        for name, sources in self._auxiliary.items():
+            told = rows[name]
+            made[name] = _taken(told.reshape(len(told), -1), sources[chosen]).reshape(told.shape)
         made["seats"] = _moved(self._seats[chosen], rows["seats"])
         if "actions" in rows:
             made["actions"] = _moved(np.argsort(self._actions, axis=1)[chosen], rows["actions"])
         return made
+
+
+def _plane(game: Game, group: Any, name: str, shape: tuple[int, ...]) -> npt.NDArray[np.int64] | None:
+    """Return where each entry of a fate comes from under every symmetry; None if there is one only, or none at all.
+
+    What is as large as one plane of the observation moves as the cells of the first plane do.
+    """
+    if len(group) == 1 or not shape:
+        return None
+    planes, cells = game.observation or (), math.prod(shape)
+    if shape != tuple(planes[1:]):
+        raise GameError(
+            f"{game.name}: {name} has the shape {shape}; in a game with symmetries a fate is one number, of shape (), "
+            f"or as large as a plane of the observation, {tuple(planes[1:])}, so that it can be moved as this is"
+        )
+    images = [np.asarray(each.cells[:cells] if each.cells is not None else range(cells)) for each in group]
+    if any((image // cells != image[0] // cells).any() for image in images):
+        raise GameError(f"{game.name}: a symmetry tears the observation's first plane apart, so {name} cannot be moved")
+    return _sources([image % cells for image in images], cells)
 
 
 def _taken(entries: npt.NDArray[Any], sources: npt.NDArray[np.int64]) -> npt.NDArray[Any]:

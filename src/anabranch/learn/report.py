@@ -13,7 +13,7 @@ from anabranch.draw.svg import clean
 from anabranch.files import make_folder, replace_file
 from anabranch.learn.imagination import WORDS
 from anabranch.learn.rating import Table
-from anabranch.learn.statistics import Statistics, imagined
+from anabranch.learn.statistics import Statistics, imagined, other_losses
 
 IDLE = (("learner", "learner"), ("self-play", "self_play"))
 STYLE = (
@@ -38,8 +38,10 @@ def charts(found: Statistics, rated: Table | None) -> dict[str, Picture]:
                 points.append((x, scale * value))
         return Series(name, points)
 
+    losses = [line(name, "losses", name) for name in ("policy", "value")]
+    losses += [line(name, "losses", "more", name) for name in other_losses(course)]
     made = {
-        "losses": chart("losses", "minutes", [line("policy", "losses", "policy"), line("value", "losses", "value")]),
+        "losses": chart("losses", "minutes", losses),
         "games": chart(
             "what there is to learn from", "minutes", [line("positions", "positions"), line("in the window", "window")]
         ),

@@ -197,6 +197,41 @@ class Learner(Part):
 
 
 @dataclass(frozen=True, kw_only=True)
+class Auxiliary(Part):
+    """What alphazero learns beside policies and values, so that the trunk of its network sees more: weights of losses.
+
+    The heads for it are there while the network learns, and in no model that comes of it.
+    """
+
+    reply: Annotated[float, "of what whoever else decides next does: a policy too", Within(0)] = 0.0
+    fates: Annotated[
+        str,
+        "of what the game tells of its end by its verb fate, in words like ownership=0.5 margin=0.25; or none",
+    ] = "none"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _ = self.weights
+
+    @property
+    def weights(self) -> dict[str, float]:
+        """All weights above 0 by what they are of."""
+        found = {"reply": self.reply}
+        for word in [] if self.fates == "none" else self.fates.split():
+            name, _, text = word.partition("=")
+            try:
+                weight = float(text)
+            except ValueError:
+                weight = math.nan
+            if not name or not 0.0 <= weight < math.inf:
+                raise UsageError(f"fates must be words like ownership=0.5, none of them below 0, found {word!r}")
+            if name in found:
+                raise UsageError(f"fates must name each once, and no reply, found {name!r}")
+            found[name] = weight
+        return {name: weight for name, weight in found.items() if weight}
+
+
+@dataclass(frozen=True, kw_only=True)
 class Unroll(Part):
     """What muzero learns of steps it imagines; losses of K steps count 1/K each, beside those of what it sees."""
 
@@ -275,6 +310,7 @@ class TrainConfig(Part):
     replay: Annotated[Replay, "which positions are learnt from"] = field(default_factory=Replay)
     targets: Annotated[Targets, "what is learnt"] = field(default_factory=Targets)
     learner: Annotated[Learner, "how it is learnt"] = field(default_factory=Learner)
+    auxiliary: Annotated[Auxiliary, "what else alphazero learns"] = field(default_factory=Auxiliary)
     unroll: Annotated[Unroll, "what muzero learns of steps it imagines"] = field(default_factory=Unroll)
     export: Annotated[Export, "when self-play gets new weights"] = field(default_factory=Export)
     rating: Annotated[Rating, "how strength is measured"] = field(default_factory=Rating)
@@ -300,3 +336,5 @@ class TrainConfig(Part):
             raise UsageError(f"{self.method} needs net.architecture {wanted}, found {self.net.architecture}")
         if self.method == "muzero" and self.export.evaluator != "torch":
             raise UsageError(f'muzero needs export.evaluator = "torch", found "{self.export.evaluator}"')
+        if self.method == "muzero" and self.auxiliary.weights:
+            raise UsageError(f"auxiliary heads are alphazero's; muzero has none, found {self.auxiliary}")

@@ -44,8 +44,10 @@ class Statistics:
     def rows(self) -> tuple[tuple[str, ...], list[tuple[str | int, ...]]]:
         """Return the course as a table."""
         again = any(row.get("reanalysed") for row in self.course)
+        more = other_losses(self.course)
         columns = (
             *("minutes", "games", "positions", *(["reanalysed"] if again else []), "step", "policy loss", "value loss"),
+            *(f"{name} loss" for name in more),
             *("best moves", "searched", "batches full", "learner idle", "self-play idle"),
         )
         rows: list[tuple[str | int, ...]] = []
@@ -59,12 +61,18 @@ class Statistics:
                     *([row.get("reanalysed", 0)] if again else []),
                     row["step"],
                     *(f"{losses[name]:.3f}" if losses else "" for name in ("policy", "value")),
+                    *(f"{losses['more'][name]:.3f}" if name in losses.get("more", {}) else "" for name in more),
                     *(f"{score[name]:.1%}" if score else "" for name in ("policy", "search")),
                     shown_fill(row["fill"]) if "fill" in row else "",
                     *(f"{row['idle'][name]:.0%}" if "idle" in row else "" for name in ("learner", "self_play")),
                 )
             )
         return columns, rows
+
+
+def other_losses(course: Sequence[dict[str, Any]]) -> list[str]:
+    """Return the names of what else was learnt, beside policies and values."""
+    return list(dict.fromkeys(name for row in course if row["losses"] for name in row["losses"].get("more", {})))
 
 
 def imagined(course: Sequence[dict[str, Any]]) -> tuple[tuple[str, ...], list[tuple[str | int, ...]]] | None:

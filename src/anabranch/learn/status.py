@@ -39,7 +39,8 @@ class Status:
             f"step {self.step}, idle: learner {self.idle['learner']:.0%}, self-play {self.idle['self_play']:.0%}",
         ]
         if self.losses is not None:
-            words.append(f"loss {self.losses.policy:.3f} + {self.losses.value:.3f}")
+            more = "".join(f", {name} {loss:.3f}" for name, loss in self.losses.more.items())
+            words.append(f"loss {self.losses.policy:.3f} + {self.losses.value:.3f}{more}")
         if self.score is not None:
             words.append(f"best moves {self.score['policy']:.1%}, searched {self.score['search']:.1%}")
         if self.rating is not None:

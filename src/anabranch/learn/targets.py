@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from anabranch.game.game import Game
 from anabranch.game.state import State
+from anabranch.learn.fates import NOTHING, Shapes, auxiliary_targets
 from anabranch.learn.records import GameRecord, seats_of
 from anabranch.learn.settings import Targets
 
@@ -67,9 +68,16 @@ class Rows:
     policy: npt.NDArray[np.float32]
     values: npt.NDArray[np.float32]
     seats: npt.NDArray[np.int64]
+    auxiliary: Mapping[str, npt.NDArray[np.float32]] = field(default_factory=dict, kw_only=True)
 
     def __len__(self) -> int:
         return len(self.seats)
+
+    def column(self, name: str) -> npt.NDArray[Any]:
+        """Return a column by its name in the replay."""
+        first, _, rest = name.partition(".")
+        column: npt.NDArray[Any] = self.auxiliary[rest] if rest else getattr(self, first)
+        return column
 
 
 @dataclass(frozen=True)
@@ -84,14 +92,15 @@ class Steps(Rows):
     finished: npt.NDArray[np.bool_]  # whether the game was played to its end
 
 
-def rows_of(record: GameRecord, game: Game, settings: Targets) -> Rows | None:
+def rows_of(record: GameRecord, game: Game, settings: Targets, auxiliary: Shapes = NOTHING) -> Rows | None:
     """Return the rows of a game that were searched in full; the game is played again; None if it has none."""
     if not record.recorded:
         return None
     values = _values(record, game, settings)
     seen, legal, policies, targets, seats = [], [], [], [], []
-    for t, state in enumerate(record.states(game)):
-        decision = record.decisions[t]
+    line = list(record.line(game))
+    for t, decision in enumerate(record.decisions):
+        state = line[t]
         if not decision.full:
             continue
         for seat, policy in zip(seats_of(state), decision.policy, strict=True):
@@ -107,6 +116,7 @@ def rows_of(record: GameRecord, game: Game, settings: Targets) -> Rows | None:
         np.stack(policies),
         np.stack(targets).astype(np.float32),
         np.array(seats, np.int64),
+        auxiliary=auxiliary_targets(record, line, auxiliary),
     )
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from anabranch import games
 from anabranch.errors import MissingExtraError, UsageError
 from anabranch.game.game import Game
+from anabranch.learn.fates import auxiliary_shapes
 from anabranch.learn.presets import preset, takes_turns
 from anabranch.learn.run_folder import RunFolder
 from anabranch.learn.settings import SelfPlay, TrainConfig
@@ -79,6 +80,7 @@ def train(
             f"{game.name}: players choose at once, and muzero's model knows one who moves at a time; "
             f'method = "alphazero" learns such games'
         )
+    auxiliary_shapes(wanted.auxiliary, game)  # refuses what the game does not tell
     try:
         import torch
     except ModuleNotFoundError as error:

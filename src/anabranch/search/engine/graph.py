@@ -233,7 +233,7 @@ class Graph:
             return None
         proven, distance, interval, first, width, rows = told
         ends, begun = np.array([interval, first]).reshape(2, -1, 2)
-        known = np.array([row[1] for row in rows]).reshape(len(rows), len(ends), 2)  # no rows: certain before any choice
+        known = np.array([row[1] for row in rows]).reshape(len(rows), len(ends), 2)  # none: certain before a choice
         edges = [
             EdgeProof(actions[0] if len(actions) == 1 else tuple(actions), interval, done, int(steps))
             for (actions, _, done, steps), interval in zip(rows, known, strict=True)

@@ -9,6 +9,10 @@ benchmarks/first_places.py judges. In connect four some checkpoints play at 200 
 plain rollouts a move: planning in what was learnt, and searching by the true rules with the same network. The pole of
 examples/05_cart_pole.py is balanced in 20 episodes by every checkpoint. The same command goes on with a run that is
 there. `--write` puts the table, of all seeds whose runs are there, into docs/muzero.md.
+
+`hundred` is not about strength: one cycle in a new folder, in which three players on 100×100 with lines of eight play
+at random, then by plans, the network of the preset learns from that, and a gate plays what it has become against what
+it was. What every part takes of the processor is printed, and how much memory the process had at most.
 """
 
 from __future__ import annotations
@@ -17,8 +21,11 @@ import argparse
 import dataclasses
 import json
 import math
+import resource
+import tempfile
 import time
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -28,9 +35,12 @@ from ablations import OPPONENT, SIMULATIONS, until
 
 import anabranch as ab
 from anabranch.game.random import below
+from anabranch.learn import loop
+from anabranch.learn.players import InProcess
 from anabranch.learn.presets import preset
 from anabranch.learn.rating import chosen_models, rated_agent
 from anabranch.learn.run_folder import RunFolder
+from anabranch.learn.stopping import Stopping
 from anabranch.learn.train import described, train
 from anabranch.nets.files import read
 from anabranch.play.agent import Turn
@@ -45,8 +55,16 @@ GAMES: dict[str, tuple[str, dict[str, Any]]] = {
     "three_players": ("n_in_a_row", {"players": 3, "size": 4, "line": 3, "rewards": "win"}),
     "nine": ("n_in_a_row", {}),
     "connect_four": ("connect_four", {}),
+    "hundred": ("n_in_a_row", {"players": 3, "size": 100, "line": 8}),
     "cart_pole": (f"{ROOT / 'examples' / '05_cart_pole.py'}:CartPole", {}),
 }
+# One cycle of the preset's network, with less of everything else than the preset has.
+CYCLE = (
+    *("self_play.abreast=1", "self_play.random_games=2", "self_play.openings=0", "replay.shard=1", "replay.least=1000"),
+    *("search.cap.full=4", "search.cap.fast=4", "learner.batch=32", "export.every=3", "most_steps=3"),
+    *("export.gate=test", "export.gate_pairs=1", "rating.simulations=2", "rating.positions=0", "rating.models=0"),
+    *("workers=0", "minutes=600"),
+)
 
 
 class WinOrBlock(ab.Agent):
@@ -223,6 +241,78 @@ def against_rollouts(run: RunFolder, game: ab.Game) -> list[str]:
     return lines
 
 
+class Cycle:
+    """What the parts of one cycle take of the processor, and what they make."""
+
+    def __init__(self, flags: argparse.Namespace) -> None:
+        kind, self.options = GAMES["hundred"]
+        self.said, self.game = described(kind, self.options), ab.games.load(kind, **self.options)
+        made = dataclasses.replace(preset(self.game, "muzero"), seed=flags.seed)
+        self.config = from_pairs([*CYCLE, *flags.set], base=made)
+        self.seconds: Counter[str] = Counter()
+        self.counts: Counter[str] = Counter()
+
+    def timed(self, part: str, act: Callable[..., Any]) -> Callable[..., Any]:
+        """Return the same act, whose time is counted."""
+
+        def act_timed(*given: Any, **more: Any) -> Any:
+            begun = time.process_time()
+            try:
+                return act(*given, **more)
+            finally:
+                self.seconds[part] += time.process_time() - begun
+
+        return act_timed
+
+    def players(self, evaluator: Any, version: int, numbers: Any) -> InProcess:
+        """Return self-play whose random games are told from the others."""
+        source = InProcess(self.game, self.config, evaluator, version, numbers)
+        play = source.games
+
+        def games() -> Any:
+            at_random = source.worker._thinker is None
+            part = "random games" if at_random else "self-play"
+            ended = self.timed(part, play)()
+            self.counts["games of random play"] += sum(record.opened == len(record.decisions) for record in ended)
+            self.counts["positions of random play"] += sum(record.opened for record in ended)
+            return ended
+
+        source.games = games  # type: ignore[method-assign]
+        self.source = source
+        return source
+
+    def run(self, folder: Path) -> list[str]:
+        """Make the cycle in a new folder and return what is told of it."""
+        loop.admits = self.timed("gate", loop.admits)  # type: ignore[assignment]
+        begun = time.process_time()
+        with RunFolder.create(folder, self.said, self.config) as run, Stopping() as stop:
+            training = loop.Training(run, self.game, self.config)
+            training.learner.learn = self.timed("learning", training.learner.learn)  # type: ignore[method-assign]
+            training.train(self.players, stop)
+            whole = time.process_time() - begun
+            gate, shards = run.ledger.rows["gates"][-1], run.ledger.rows["shards"]
+        worker, learner = self.source.worker, self.config.learner
+        memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024.0
+        at_random, step = self.counts["games of random play"], training.learner.step
+        planned = sum(len(row["ids"]) for row in shards) - at_random
+        made = {
+            "random games": {"games": at_random, "positions": self.counts["positions of random play"]},
+            "self-play": {"games": planned, "positions": worker.decisions, "evaluations": worker.rows},
+            "learning": {"steps": step, "samples": step * learner.batch},
+            "gate": {"games": gate["pairs"] * self.game.players},
+        }
+        lines = ["| part | processor s | made | a processor second |", "| --- | ---: | ---: | ---: |"]
+        for part, counts in made.items():
+            took = self.seconds[part]
+            much = ", ".join(f"{count:,} {what}" for what, count in counts.items())
+            rate = ", ".join(f"{count / took:,.2f} {what}" for what, count in counts.items())
+            lines.append(f"| {part} | {took:.1f} | {much} | {rate} |")
+        lines.append(f"| all of it | {whole:.1f} | | |")
+        sizes = f"{len(training.replay):,} positions in the window"
+        lines += ["", f"At most {memory:,.0f} MB of memory, {sizes}; the gate said: {gate['verdict']}."]
+        return lines
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("game", choices=GAMES)
@@ -235,6 +325,13 @@ def main() -> None:
     parser.add_argument("--judge", action="store_true", help="do not train, only judge what is there")
     parser.add_argument("--write", action="store_true")
     flags = parser.parse_args()
+    if flags.game == "hundred":
+        with tempfile.TemporaryDirectory() as new:
+            cycle = Cycle(flags).run(Path(new) / "run")
+        print("\n".join(cycle))
+        if flags.write:
+            pages.fill("muzero_hundred", "\n".join(cycle), PAGE)
+        return
     flags.runs.mkdir(parents=True, exist_ok=True)
     folder = flags.runs / f"{flags.game}-{flags.seed}"
     kind, options = GAMES[flags.game]

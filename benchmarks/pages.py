@@ -18,3 +18,11 @@ def fill(name: str, table: str, page: Path = PAGE) -> None:
     if found != 1:
         raise SystemExit(f"{page.name} has {found} places for the table {name!r}, expected one: {begin} … {end}")
     page.write_text(filled, encoding="utf-8")
+
+
+def rows(name: str, page: Path = PAGE) -> list[list[str]]:
+    """Return the cells of the table that stands between its marks now, without its head."""
+    _, _, after = page.read_text(encoding="utf-8").partition(f"<!-- {name}:begin -->\n")
+    table, end, _ = after.partition(f"<!-- {name}:end -->")
+    assert end, f"{page.name} has no table {name!r}"
+    return [line.strip("| ").split(" | ") for line in table.splitlines()[2:]]

@@ -1,24 +1,27 @@
 """What it is worth to know what is certain: searches with `proofs` and without, tables for docs/options.md.
 
-    .venv/bin/python benchmarks/proofs.py [--only cost,four,small,dice,widths,matches] [--positions 300] [--states 250]
-                                          [--most 100000] [--games 400] [--seconds 0.002] [--write]
+    .venv/bin/python benchmarks/proofs.py [--only cost,four,small,dice,widths,matches] [--rows "Yatzy; connect four"]
+                                          [--positions 300] [--states 250] [--most 100000] [--games 400]
+                                          [--seconds 0.002] [--write]
 
-*cost*: instructions per simulation from the first state, counted by callgrind (valgrind is needed): of a process that
-searches a few times more, less one that does not. *four*: connect four after 16 to 28 plies, about half of them by
-short searches and the rest at random, with moves that differ in worth, solved by `ab.oracle`: how many roots are proven
-and how many moves optimal, with rollouts. In *the time of off* the search with proofs gets as many playouts as take
-what the other took in the same position, by what its own took just before. *small*: playouts until tic-tac-toe and Dots
-and Boxes 2×2 (examples/04) are solved, and first moves before that. *dice*: solitaire Yatzy with one and two categories
-left, all dice enumerated, against the oracle: every state before the first roll that can occur, every later one with
-one category left, and a sample with two. *widths*: what is certain of a root where players choose at once. *matches*:
-with proofs against without, at equal processor time per move: each search goes on in slices, as many simulations as its
-pace in this very position lets fit, until the time is used; one that ends early does not lend its time to others.
+*cost*: instructions per simulation from the first state, counted by callgrind (valgrind and a C compiler are needed):
+of six searches, the making of roots and the reading of results among them. *four*: connect four after 16 to 28 plies,
+about half of them by short searches and the rest at random, with moves that differ in worth, solved by `ab.oracle`: how
+many roots are proven and how many moves optimal, with rollouts. In *the time of off* the search with proofs gets as
+many playouts as take what the other took in the same position, by what its own took just before. *small*: playouts
+until tic-tac-toe and Dots and Boxes 2×2 (examples/04) are solved, and first moves before that. *dice*: solitaire Yatzy
+with one and two categories left, all dice enumerated, against the oracle: every state before the first roll that can
+occur, every later one with one category left, and a sample with two. *widths*: what is certain of a root where players
+choose at once. *matches*: with proofs against without, at equal processor time per move: each search goes on in slices,
+as many simulations as its pace in this very position lets fit, until the time is used; one that ends early does not
+lend its time to others.
 """
 
 from __future__ import annotations
 
 import argparse
 import contextlib
+import ctypes
 import io
 import itertools
 import os
@@ -59,40 +62,61 @@ COSTS: dict[str, tuple[str, dict[str, Any], Any]] = {
     "Pig, two players": ("pig", {}, ab.Rollout()),
     "Yatzy": ("yatzy", {}, ab.Rollout()),
 }
-SIMULATIONS, MORE = 800, 60  # per search, and so many searches more: starting Python varies by millions of instructions
+SIMULATIONS, SEARCHES = 800, 6
+COUNTER = """
+#include <valgrind/callgrind.h>
+void begin(void) { CALLGRIND_START_INSTRUMENTATION; }
+void zero(void) { CALLGRIND_ZERO_STATS; }
+void say(const char* what) { CALLGRIND_DUMP_STATS_AT(what); }
+"""
 
 
-def search_more(title: str, more: str) -> None:
-    """Search once with either setting, and with one of them a few times more; what callgrind counts."""
-    name, options, evaluator = COSTS[title]
-    state = ab.games.load(name, **options).start()
-    for config in (ON, OFF):
-        for _ in range(1 + MORE * (config.proofs == more)):
-            result = ab.search(state, simulations=SIMULATIONS, evaluator=evaluator, config=config)
-            assert result.simulations == SIMULATIONS, "solved: nothing to compare"
+def search_counted(titles: Sequence[str], counter: str) -> None:
+    """Search with either setting and say when; what callgrind counts. Nothing is counted while games are compiled."""
+    says = ctypes.CDLL(counter)
+    states = {title: ab.games.load(COSTS[title][0], **COSTS[title][1]).start() for title in titles}
+    configs = {"off": OFF, "on": ON}
+    for begins in (lambda: None, says.begin):
+        begins()
+        for title, state in states.items():
+            for config in configs.values():
+                ab.search(state, simulations=SIMULATIONS, evaluator=COSTS[title][2], config=config)
+    for title, state in states.items():
+        for name, config in configs.items():
+            says.zero()
+            for _ in range(SEARCHES):
+                result = ab.search(state, simulations=SIMULATIONS, evaluator=COSTS[title][2], config=config)
+                assert result.simulations == SIMULATIONS, "solved: nothing to compare"
+            says.say(f"{title}; {name}".encode())
 
 
-def instructions(title: str, more: str) -> int:
+def instructions(titles: Sequence[str]) -> dict[str, float]:
+    """Return instructions per simulation by "title; setting", counted by callgrind between two words of ours."""
+    found = {}
     with tempfile.TemporaryDirectory() as folder:
-        program = [sys.executable, __file__, "--count", title, "--more", more]
-        command = ["valgrind", "--tool=callgrind", f"--callgrind-out-file={folder}/out", *program]
-        alike = {**os.environ, "PYTHONHASHSEED": "0"}
-        said = subprocess.run(command, capture_output=True, text=True, check=True, env=alike).stderr
-    found = re.search(r"Collected : (\d+)", said)
-    assert found, said
-    return int(found[1])
+        source, counter = Path(folder) / "counter.c", f"{folder}/counter.so"
+        source.write_text(COUNTER)
+        subprocess.run(["cc", "-O2", "-shared", "-fPIC", str(source), "-o", counter], check=True)
+        program = [sys.executable, __file__, "--count", "; ".join(titles), "--counter", counter]
+        command = ["valgrind", "--tool=callgrind", "--instr-atstart=no", f"--callgrind-out-file={folder}/out", *program]
+        subprocess.run(command, capture_output=True, check=True, env={**os.environ, "PYTHONHASHSEED": "0"})
+        for path in Path(folder).glob("out.*"):
+            text = path.read_text()
+            said, total = re.search(r"Client Request: (.*)", text), re.search(r"^totals: (\d+)", text, re.MULTILINE)
+            if said and total:
+                found[said[1]] = int(total[1]) / (SEARCHES * SIMULATIONS)
+    return found
 
 
-def cost() -> Table:
-    """Return instructions per simulation with proofs on and off."""
-    rows = []
-    for title in COSTS:
-        # Valgrind's processor is not this one, so code is compiled for it: in the first of these, which does not count.
-        _, base, on, off = (instructions(title, more) for more in ("", "", "on", "off"))
-        each = [(count - base) / (MORE * SIMULATIONS) for count in (on, off)]
-        rows.append([title, f"{each[1]:,.0f}", f"{each[0]:,.0f}", f"{each[0] / each[1]:.3f}"])
-        print(" | ".join(rows[-1]), flush=True)
-    return ["game", "off", "on", "on / off"], rows
+def cost(titles: Sequence[str]) -> Table:
+    """Return instructions per simulation with proofs on and off; of other games what the page says."""
+    found = instructions(titles)
+    rows = {row[0]: row for row in pages.rows("proofs cost", OPTIONS)}
+    for title in titles:
+        off, on = (found[f"{title}; {setting}"] for setting in ("off", "on"))
+        rows[title] = [title, f"{off:,.0f}", f"{on:,.0f}", f"{on / off:.3f}"]
+        print(" | ".join(rows[title]), flush=True)
+    return ["game", "off", "on", "on / off"], [rows[title] for title in COSTS if title in rows]
 
 
 def percent(share: float) -> str:
@@ -372,6 +396,7 @@ def matches(games: int, seconds: float) -> Table:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--only", default="", help="parts, with commas between")
+    parser.add_argument("--rows", default="", help="of cost, with semicolons between; the others stay as they are")
     parser.add_argument("--positions", type=int, default=300, help="of connect four")
     parser.add_argument(
         "--states",
@@ -384,13 +409,13 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=0.002, help="of processor time per move in matches")
     parser.add_argument("--write", action="store_true", help="into docs/options.md")
     parser.add_argument("--count", help=argparse.SUPPRESS)
-    parser.add_argument("--more", default="", help=argparse.SUPPRESS)
+    parser.add_argument("--counter", help=argparse.SUPPRESS)
     flags = parser.parse_args()
     if flags.count:
-        search_more(flags.count, flags.more)
+        search_counted(flags.count.split("; "), flags.counter)
         return
     parts: dict[str, Callable[[], Table]] = {
-        "cost": cost,
+        "cost": lambda: cost([title for title in COSTS if not flags.rows or title in flags.rows.split("; ")]),
         "four": lambda: four(flags.positions, flags.most),
         "small": small,
         "dice": lambda: dice(flags.states),

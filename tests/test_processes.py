@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 import io
+import json
+import math
 import os
 import signal
+import threading
 from dataclasses import replace
 from itertools import count
 from pathlib import Path
@@ -18,12 +21,14 @@ import anabranch as ab
 from anabranch.errors import AnabranchError, DataError, GameError
 from anabranch.evaluate.native import Rollout
 from anabranch.learn.learner import new_net
-from anabranch.learn.messages import GAMES, NUMBERS, SETUP, receive, send
+from anabranch.learn.messages import GAMES, NEWS, NUMBERS, SETUP, WEIGHTS, receive, send
 from anabranch.learn.processes import Processes
+from anabranch.learn.records import read_shard
 from anabranch.learn.run_folder import RunFolder, examine
 from anabranch.learn.train import described, train, workers_of
-from anabranch.learn.worker import read_weights, weights_message
+from anabranch.learn.worker import Playing, read_weights, weights_message
 from anabranch.nets.shape import shape_of
+from anabranch.search.settings.mapping import to_mapping
 
 
 def test_messages_come_back_and_torn_ones_do_not():
@@ -75,6 +80,32 @@ def test_a_process_that_dies_is_replaced_and_its_games_are_played():
     assert len(set(ids)) == len(ids)
     assert set(range(12)) <= set(ids)
     assert any("another one takes over its games" in words for words in said)
+
+
+def test_games_that_are_kept_for_a_moment_are_sent_when_numbers_run_out(monkeypatch):
+    """Whoever hands out numbers does so for games that come back: by hand, one game at a time and three numbers."""
+    monkeypatch.setattr("anabranch.learn.worker.TURN", math.inf)
+    (theirs, ours), (answers, out) = os.pipe(), os.pipe()
+    with (
+        open(theirs, "rb") as heard, open(out, "wb") as said, open(ours, "wb") as given, open(answers, "rb") as told
+    ):  # fmt: skip
+        playing = Playing(heard, said)
+        thread = threading.Thread(target=playing.run)
+        thread.start()
+        config = tiny("self_play.abreast=1", "self_play.random_games=0")
+        send(given, SETUP, json.dumps({"game": SAID, "config": to_mapping(config)}).encode())
+        send(given, WEIGHTS, weights_message(Rollout(), 0))
+        sent = []
+        for numbers in ([0, 1, 2], [3]):
+            send(given, NUMBERS, json.dumps(numbers).encode())
+            (first, news), (second, games) = receive(told) or (b"", b""), receive(told) or (b"", b"")
+            assert (first, second) == (NEWS, GAMES)
+            assert json.loads(news)["rows"] > 0
+            sent.append([record.id for record in read_shard(games)])
+        given.close()
+        thread.join(30)
+        assert not thread.is_alive()
+    assert sent == [[0, 1], [2]]
 
 
 NIM = """

@@ -25,12 +25,14 @@ from anabranch.evaluate.onnx import Onnx
 from anabranch.evaluate.torch import Torch
 from anabranch.game.game import Game
 from anabranch.learn.messages import ERROR, GAMES, NEWS, NUMBERS, SETUP, WEIGHTS, receive, send
-from anabranch.learn.records import write_shard
+from anabranch.learn.records import GameRecord, write_shard
 from anabranch.learn.selfplay import Worker
 from anabranch.learn.settings import TrainConfig
 from anabranch.learn.train import load_game
 from anabranch.search.settings.config import SearchConfig
 from anabranch.search.settings.mapping import from_mapping
+
+TURN = 0.5  # seconds for which games are kept to be sent together: a message costs what a dozen games do
 
 
 class Inbox:
@@ -88,6 +90,9 @@ class Playing:
         self._weights: bytes | None = None
         self._setup: dict[str, Any] | None = None
         self._waited = 0.0  # seconds for numbers
+        self._worker: Worker | None = None
+        self._begun = self._sent = 0.0  # when it began to play, and last sent games
+        self._ended: list[GameRecord] = []  # games that were not sent yet
 
     def run(self) -> None:
         """Play until the other side closes."""
@@ -101,13 +106,13 @@ class Playing:
         config = from_mapping(self._setup["config"], base=TrainConfig(search=SearchConfig()))
         evaluator, version = read_weights(self._weights, game)
         self._weights = None
-        begun, self._waited = time.perf_counter(), 0.0
+        self._begun, self._waited = time.perf_counter(), 0.0
         with Worker(game, config, evaluator, version) as worker:
+            self._worker = worker
             for ended in worker.play(self._given()):
-                if ended:
-                    idle = self._waited / max(1e-9, time.perf_counter() - begun)
-                    send(self.out, NEWS, json.dumps({"rows": worker.rows, "fill": worker.fill, "idle": idle}).encode())
-                    send(self.out, GAMES, write_shard(ended, game.players))
+                self._ended += ended
+                if time.perf_counter() - self._sent > TURN:
+                    self._send()
                 self._look(wait=False)
                 if self.inbox.closed:
                     return
@@ -115,12 +120,23 @@ class Playing:
                     worker.use(*read_weights(self._weights, game))
                     self._weights = None
 
+    def _send(self) -> None:
+        """Send the games that have ended, and how things are going."""
+        worker, self._sent = self._worker, time.perf_counter()
+        if worker is None or not self._ended:
+            return
+        news = {"rows": worker.rows, "fill": worker.fill, "idle": self._waited / max(1e-9, self._sent - self._begun)}
+        send(self.out, NEWS, json.dumps(news).encode())
+        send(self.out, GAMES, write_shard(self._ended, worker.game.players))
+        self._ended = []
+
     def _given(self) -> Iterator[int]:
         """Yield numbers of games; wait for more where there are none, until the other side closes."""
         while True:
             while not self._numbers:
                 if self.inbox.closed:
                     return
+                self._send()  # for which there will be others
                 begun = time.perf_counter()
                 self._look(wait=True)
                 self._waited += time.perf_counter() - begun

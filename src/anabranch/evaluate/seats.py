@@ -7,6 +7,7 @@ Networks say `(me, the next player, …)`; the search wants player 0 first. With
 
 from __future__ import annotations
 
+import functools
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -21,10 +22,17 @@ VIEWS = ("mover", "seats", "scalar")
 def to_seats(values: npt.NDArray[Any], movers: npt.ArrayLike) -> npt.NDArray[Any]:
     """Return values `[B, P]` in seat order, given them from each row's mover on."""
     rows, players = values.shape
-    index = (np.arange(players) - np.asarray(movers)[:, None]) % players
+    index = _places(players).take(np.asarray(movers, np.int64), axis=0, mode="wrap")
     index += np.arange(0, rows * players, players)[:, None]
     found: npt.NDArray[Any] = values.ravel().take(index)
     return found
+
+
+@functools.lru_cache
+def _places(players: int) -> npt.NDArray[np.int64]:
+    """Return (s − m) mod P, `[m, s]`: where a network that speaks from mover m on has seat s."""
+    seats = np.arange(players)
+    return (seats[None, :] - seats[:, None]) % players
 
 
 def to_mover(values: npt.NDArray[Any], movers: npt.ArrayLike) -> npt.NDArray[Any]:

@@ -14,7 +14,7 @@ from anabranch.errors import EvaluatorError, UsageError
 from anabranch.evaluate.batch import Evaluator, answers, checked
 from anabranch.evaluate.range import limits, warn_of
 from anabranch.search.engine.failure import raise_failure, spelled
-from anabranch.search.engine.requests import Requests
+from anabranch.search.engine.requests import Requests, Twins
 
 if TYPE_CHECKING:
     from anabranch.search.engine.root import Root
@@ -31,6 +31,7 @@ class Drive:
         self._kinds = list({id(game): game for game in self._games}.values())
         self._within = limits(self._kinds) if self._kinds else (0.0, 0.0)
         self._deadline = deadline
+        self._twins: Twins = {}
         self._native: Any = _native.Drive([root.native for root in roots], list(goals), threads)
         self.asked: deque[Requests] = deque()  # handed out and not answered, the oldest first
 
@@ -43,7 +44,7 @@ class Drive:
                 if failure is not None:
                     raise_failure(failure, self.roots[failure["root"]].state)
                 if requests is not None:
-                    self.asked.append(Requests(requests, self._games, self._kinds, self._within))
+                    self.asked.append(Requests(requests, self._games, self._kinds, self._within, self._twins))
                     return self.asked[-1]
                 if not more:
                     return None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -19,26 +19,30 @@ from anabranch.game.words import acting, no_observations
 from anabranch.search.engine.native import native_evaluator
 
 OUTSIDE = -2  # as the engine says it
+Twins: TypeAlias = dict[tuple[Rollout, int], tuple[Any, Any]]  # of rollouts of a game: the engine's, and their owner
 
 
 class Requests(Batch):
     """What roots ask. States are made only for evaluators that look at them; observations come straight from rules."""
 
-    def __init__(self, native: Any, games: Sequence[Game], kinds: Sequence[Game], within: tuple[float, float]) -> None:
+    def __init__(
+        self, native: Any, games: Sequence[Game], kinds: Sequence[Game], within: tuple[float, float], twins: Twins
+    ) -> None:
         game = games[native.first_root]
-        vars(self).update(native=native, games=games, kinds=kinds, within=within, outside=False, game=game)
+        vars(self).update(native=native, games=games, kinds=kinds, within=within, twins=twins, outside=False, game=game)
 
     native: Any
     games: Sequence[Game]  # of all roots, of which some ask
     kinds: Sequence[Game]  # the different ones among them
     within: tuple[float, float]  # where values may lie
+    twins: Twins  # of rollouts that earlier batches asked for, too
     outside: bool  # whether one of the answer's did not; known once it was checked
     game: Game
 
     def __len__(self) -> int:
         return len(self.native)
 
-    @property
+    @cached_property
     def _compiled(self) -> bool:
         return isinstance(self.game, CompiledGame) and self.game.compiled
 
@@ -134,15 +138,20 @@ class Requests(Batch):
 
     def rolled_out(self, how: Rollout) -> npt.NDArray[np.float64]:
         """Return the mean of rollouts from each state, by compiled rules where these are compiled."""
-        if not self._compiled or len({game.rules.rollout.addresses["rollout"] for game in self.kinds}) > 1:  # type: ignore[attr-defined]
+        if not self._compiled or (len(self.kinds) > 1 and self._differently_rolled_out):
             return super().rolled_out(how)
-        native, owner = native_evaluator(how, self.game)
-        means, failed = self.native.roll_out(native, self.game.discount)
-        del owner  # who kept the compiled code alive
+        asked = how, id(self.game)  # which lives as long as the drive whose twins they are
+        if asked not in self.twins:
+            self.twins[asked] = native_evaluator(how, self.game)
+        means, failed = self.native.roll_out(self.twins[asked][0], self.game.discount)
         if failed >= 0:
             return super().rolled_out(how)  # which finds where
         found: npt.NDArray[np.float64] = means
         return found
+
+    @property
+    def _differently_rolled_out(self) -> bool:
+        return len({game.rules.rollout.addresses["rollout"] for game in self.kinds}) > 1  # type: ignore[attr-defined]
 
     def _repeat(self, row: int, verb: str) -> None:
         """Call a verb again that failed inside the engine: the user's own exception comes out."""

@@ -27,6 +27,7 @@ from anabranch.play.seeds import Purpose, seed_for
 from anabranch.search.engine.native import native_key_of
 
 MOST_ROLLS = 100_000  # without a decision between them
+CHOICE = Purpose.CHOICE.value  # an enum's own attributes are looked up slowly
 TRIES = 100  # openings that ended the game, before one without an opening
 
 
@@ -228,7 +229,7 @@ class Worker:
         heat = temperature(len(playing.decisions), self.settings) if len(seats) == 1 else 1.0
         chosen = []
         for seat in seats:
-            draws = Random(native_key_of((self.config.seed, playing.id, playing.steps, seat, Purpose.CHOICE.value)))
+            draws = Random(native_key_of((self.config.seed, playing.id, playing.steps, seat, CHOICE)))
             chances = found.policy[seat]
             chosen.append(chances.index(max(chances)) if heat == 0.0 else sampled(chances, heat, draws))
         return chosen

@@ -7,8 +7,8 @@ let them `think` on about what was played. All of it is asked of many lanes at o
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Protocol
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -52,8 +52,7 @@ def taught(config: TrainConfig) -> SearchConfig:
     return replace(seeded(config), selector=SearchConfig().selector, cap=cap, noise=None, forced=None)
 
 
-@dataclass(frozen=True)
-class Found:
+class Found(NamedTuple):
     """What was found about a position; policies are lists by player and action."""
 
     policy: Numbers  # to play by

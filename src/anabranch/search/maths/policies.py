@@ -131,10 +131,10 @@ def tempered(policy: Floats, temperature: float) -> list[float]:
     """
     if not temperature >= 0.0:
         raise UsageError(f"a temperature is at least 0, found {temperature!r}")
-    best = formulas.argmax(policy)
     if temperature == 0.0:
+        best = formulas.argmax(policy)
         return [1.0 if index == best else 0.0 for index in range(len(policy))]
-    most, power = policy[best], 1.0 / temperature
+    most, power = max(policy), 1.0 / temperature
     return formulas.normalised([(p / most) ** power if p > 0.0 else 0.0 for p in policy])
 
 

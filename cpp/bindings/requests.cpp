@@ -86,35 +86,40 @@ class Drive {
   // Let all roots go on until they ask: (what they ask or None, whether there is more to do without answers, a report or None).
   // Answers given before are used first, root by root: each graph is in the processor's caches once a wave.
   nb::tuple gather(bool late) {
-    std::vector<Forest::After> after;
     const std::vector<Given> given = std::move(given_);
     given_.clear();
-    nb::object told = attempt([&] {
-      after = Forest::gather(roots_, goals_, late, team_.get(), [&](std::size_t i) {
-        thread_local std::vector<double> buffer, other;
-        for (const Given& each : given) {
-          const auto [start, count] = each.rows[i];
-          if (count > 0) roots_[i]->answer(each.logits.rows(start, count, buffer), each.logits.wide, each.values.rows(start, count, other));
-        }
-      });
-    });
-    if (!told.is_none()) return nb::make_tuple(nb::none(), false, told);
-    std::unique_ptr<BoundRequests> made;
-    bool more = false;
-    for (std::size_t i = 0; i < roots_.size(); ++i) {
-      more |= after[i] == Forest::After::goes_on;
-      if (after[i] != Forest::After::asks) continue;
-      if (!made) {
-        made = std::make_unique<BoundRequests>(*bound_[i]->verbs, nb::tuple(owners_));  // as they are now: places change hands
-        made->requests.reserve(roots_.size());
-      }
+    if (roots_.empty()) return nb::make_tuple(nb::none(), false, nb::none());
+    auto made = std::make_unique<BoundRequests>(*bound_[0]->verbs, nb::tuple(owners_));  // as they are now: places change hands
+    made->requests.reserve(roots_.size());
+    const auto add = [&](std::size_t i) {
       const std::size_t first = made->requests.rows();
       made->requests.add(i, *roots_[i], *bound_[i]->verbs);
       if (bound_[i]->python && bound_[i]->python->of_objects())
         for (std::size_t row = first; row < made->requests.rows(); ++row)
           made->states.append(state_of(*bound_[i], made->requests.record(row), made->requests.record_size()));
+    };
+    const auto answered = [&](std::size_t i) {
+      thread_local std::vector<double> buffer, other;
+      for (const Given& each : given) {
+        const auto [start, count] = each.rows[i];
+        if (count > 0) roots_[i]->answer(each.logits.rows(start, count, buffer), each.logits.wide, each.values.rows(start, count, other));
+      }
+    };
+    after_.assign(roots_.size(), Forest::After::rests);
+    const bool at_once = !team_ && !python_;  // what a root asks is read while it is in the processor's caches
+    nb::object told = attempt([&] {
+      Forest::gather(roots_, goals_, late, team_.get(), answered, [&](std::size_t i) { if (at_once) add(i); }, after_);
+    });
+    if (!told.is_none()) {
+      after_.clear();
+      return nb::make_tuple(nb::none(), false, told);
     }
-    if (!made) return nb::make_tuple(nb::none(), more, nb::none());
+    bool more = false;
+    for (std::size_t i = 0; i < roots_.size(); ++i) {
+      more |= after_[i] == Forest::After::goes_on;
+      if (!at_once && after_[i] == Forest::After::asks) add(i);
+    }
+    if (made->requests.rows() == 0) return nb::make_tuple(nb::none(), more, nb::none());
     made->number = asked_++;
     return nb::make_tuple(nb::cast(made.release(), nb::rv_policy::take_ownership), more, nb::none());
   }
@@ -148,13 +153,16 @@ class Drive {
     bound_[place] = bound;
     roots_[place] = bound->search.get();
     goals_[place] = goal;
+    if (!after_.empty()) after_[place] = Forest::After::rests;
   }
 
   // The places whose roots have nothing more to do: over, solved, or at their goal, and nothing in flight.
   std::vector<std::size_t> resting() const {
     std::vector<std::size_t> places;
     for (std::size_t i = 0; i < roots_.size(); ++i)
-      if (!roots_[i]->in_flight() && (roots_[i]->over() || (roots_[i]->root_ready() && (roots_[i]->solved() || roots_[i]->root_visits() >= goals_[i])))) places.push_back(i);
+      if (may_rest(i) && !roots_[i]->in_flight() &&
+          (roots_[i]->over() || (roots_[i]->root_ready() && (roots_[i]->solved() || roots_[i]->root_visits() >= goals_[i]))))
+        places.push_back(i);
     return places;
   }
 
@@ -195,6 +203,9 @@ class Drive {
     return told;
   }
 
+  // Whether a root may have nothing more to do: most ask, or were interrupted, and need not be looked at.
+  bool may_rest(std::size_t place) const { return after_.empty() || after_[place] == Forest::After::rests; }
+
   static constexpr std::uint64_t kExpected = 512;  // nodes to make room for at once
 
   nb::list owners_;
@@ -203,6 +214,7 @@ class Drive {
   std::vector<std::uint64_t> goals_;
   std::unique_ptr<Team> team_;
   bool python_ = false;  // whether rules run as Python
+  std::vector<Forest::After> after_;  // what each root did last, or was put in its place (`rests`); empty: nobody knows
   std::vector<Given> given_;
   std::uint64_t asked_ = 0, answered_ = 0;  // batches of requests
 };

@@ -96,6 +96,7 @@ LONG = [
     "tests/test_training.py::test_a_teacher_plays_first_and_the_network_goes_on[[]1]",
     "tests/test_writers.py::test_pairs_that_a_file_acknowledged_are_in_it[[][!s]*",
     "tests/test_own_games.py::test_a_file_of_rules*",
+    "tests/test_pyrat_ceiling.py::test_[avsw]*",
     "tests/test_demo.py::test_the_demo_trains*",
     "tests/test_frozen_set.py::test_othello_is_scored*",
     "tests/test_frozen_set.py::test_the_stored_positions*",

@@ -6,7 +6,7 @@ NAME is the folder in src/anabranch/data/models. `--agent` are the settings that
 `search:` takes them. `--plays` are patterns of the games it is for, as games print themselves; without it, the game of
 the run. `--against` are further opponents. It plays random and rollout search with as many simulations, or of a game
 for one player both on the same dice, and becomes the default of commands if it is at least as strong as the latter.
-`--measure` measures those that are there again, whose weights stay as they are.
+`--measure` measures those that are there again, whose weights stay as they are; with `--agent` by other settings.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("run", type=Path, nargs="?")
     parser.add_argument("name", nargs="?")
-    parser.add_argument("--agent", default="simulations=200")
+    parser.add_argument("--agent", help="those it has if it is there, else simulations=200")
     parser.add_argument("--plays", action="append")
     parser.add_argument("--against", action="append", default=[])
     parser.add_argument("--games", type=int, default=200)
@@ -78,6 +78,7 @@ def main() -> None:
     flags = parser.parse_args()
     if flags.measure:
         for model in [ReadyModel(MODELS / flags.name)] if flags.name else ready_models():
+            model.log.agent = flags.agent or model.log.agent
             settle(model.folder, model.log, flags)
         return
     with RunFolder.open(flags.run) as run:
@@ -88,13 +89,13 @@ def main() -> None:
         mix = run.config.self_play
         course, said = [dict(each) for each in run.ledger.rows["metrics"]], run.game
     game = load_game(said)
-    folder = MODELS / flags.name
+    folder, agent = MODELS / flags.name, flags.agent or "simulations=200"
     folder.mkdir(parents=True, exist_ok=True)
     replace_file(folder / WEIGHTS, data)
     shutil.copyfile(flags.run / "run.toml", folder / SETTINGS)
     log = Log(
         format=FORMAT, sha256=hashlib.sha256(data).hexdigest(), game=said, plays=flags.plays or [game.written_out],
-        agent=flags.agent, default=False, rollouts=mix.rollouts, share=mix.share, run=told, course=course, against=[],
+        agent=agent, default=False, rollouts=mix.rollouts, share=mix.share, run=told, course=course, against=[],
     )  # fmt: skip
     write(folder, log)
     settle(folder, log, flags)

@@ -1,6 +1,6 @@
 """PyRat solved exactly: what anybody can score against the greedy player, and our players against sound play.
 
-    .venv/bin/python benchmarks/pyrat_ceiling.py [--boards 200] [--many 2000] [--exact 100] [--write]
+    .venv/bin/python benchmarks/pyrat_ceiling.py [--boards 200] [--many 1000] [--exact 60] [--no-even] [--write]
 
 Boards are those of `benchmarks/pyrat_network.py`: 5×5 without walls and mud, 5 cheese, 30 turns, each played from both
 seats. A match counts who took more. That game is solved exactly on every board, backwards from the last turn: a state
@@ -14,7 +14,8 @@ method where no entry is a saddle. Against the greedy player, whose moves are kn
 - the last again where values are cheese (own less the other's), which is what a search of this game aims at.
 
 The second table has players against sound play, the one between, on the first boards: as every board is played from
-both seats, nobody can expect more than ½ of it. `--write` puts both into docs/games/pyrat.md.
+both seats, nobody can expect more than ½ of it. The third has all 55 symmetric boards, which are drawn alike: exact
+means, not samples. `--write` puts them into docs/games/pyrat.md.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ import argparse
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -415,15 +417,44 @@ def against_sound(game: ab.Game, agents: Sequence[str], seeds: Sequence[int]) ->
     return [f"| `{agent}` | {2 * len(seeds)} | {cells_of(rows)} |" for agent, rows in played.items()]
 
 
+def even_boards(game: Any) -> list[ab.State]:
+    """Return all starts with symmetric cheese: in the middle and on two pairs of opposite cells, starts excepted."""
+    last, start = game.width * game.height - 1, game.start()
+    found = []
+    for pairs in combinations(range(1, last // 2), 2):
+        cells = [last // 2, *pairs, *(last - cell for cell in pairs)]
+        found.append(start.replace(cheese=[sum(1 << int(game.slots[cell]) for cell in cells)]))
+    return found
+
+
+def even_table(game: ab.Game) -> list[str]:
+    """Return rows of the best response and of agents against the greedy player on all symmetric boards."""
+    starts = even_boards(game)
+    told = {"best response": [response(board(start)) for start in starts]}
+    for agent in AGENTS[:3]:
+        told[f"`{agent}`"] = []
+        for number, start in enumerate(starts):
+            result = ab.match(game, agent, "greedy", games=2, openings=[start], seed=number)
+            ends = [record.score(0) for record in result.records]
+            told[f"`{agent}`"].append((sum(ends) / 2, sum(end == 0.0 for end in ends) / 2))
+        measure.log(f"{agent} on {len(starts)} symmetric boards")
+    lines = ["| agent | games | score | lost |", "| --- | ---: | ---: | ---: |"]
+    for name, rows in told.items():
+        score, lost = (sum(row[part] for row in rows) / len(rows) for part in range(2))
+        lines.append(f"| {name} | {2 * len(rows)} | {score:.3f} | {lost:.1%} |")
+    return lines
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--boards", type=int, default=200, help="that are solved")
-    parser.add_argument("--many", type=int, default=2000, help="boards for the best response alone")
-    parser.add_argument("--exact", type=int, default=100, help="boards on which agents meet sound play")
+    parser.add_argument("--many", type=int, default=1000, help="boards for the best response alone")
+    parser.add_argument("--exact", type=int, default=60, help="boards on which agents meet sound play")
+    parser.add_argument("--even", action=argparse.BooleanOptionalAction, default=True, help="all symmetric boards")
     parser.add_argument("--write", action="store_true", help="into docs/games/pyrat.md")
     flags = parser.parse_args()
     game = ab.games.load("pyrat", drawn=True)
-    most = max(flags.boards, flags.many, flags.exact)
+    most = max(flags.boards, flags.many, flags.exact, 1)
     starts = [record.start for record in ab.match(game, "random", "random", games=2 * most, openings=0).records[::2]]
     even = {seed: symmetric(game, seed) for seed in starts}
     told: dict[str, list[tuple[int, tuple[float, float]]]] = {}
@@ -449,6 +480,8 @@ def main() -> None:
         lines = ["| agent | games | score | lost |", "| --- | ---: | ---: | ---: |"]
         lines += against_sound(game, AGENTS, starts[: flags.exact])
         show("exact", lines, write=flags.write)
+    if flags.even:
+        show("even", even_table(game), write=flags.write)
 
 
 def show(name: str, lines: Sequence[str], *, write: bool) -> None:

@@ -47,6 +47,17 @@ def test_the_minimax_theorem(seed):
     assert (matrix @ answer).max() == pytest.approx(value, abs=1e-9)
 
 
+def test_there_are_55_symmetric_boards():
+    """Eleven pairs of opposite cells without the starts, two of them with cheese: 11·10/2, and those that are drawn."""
+    game = ab.games.load("pyrat", drawn=True)
+    script = load("pyrat_ceiling")
+    boards = {int(start.cheese[0]) for start in script.even_boards(game)}
+    assert len(boards) == 55
+    drawn = {int(game.start(seed).cheese[0]) for seed in range(400) if script.symmetric(game, seed)}
+    assert drawn <= boards
+    assert len(drawn) > 40
+
+
 # All of it, compiled
 
 SMALL = {"width": 3, "height": 3, "max_turns": 6, "rewards": "difference"}

@@ -158,7 +158,7 @@ def minutes_at(step: int, folder: Path) -> str:
     return f"{min((seconds for at, seconds in rows if at >= step), default=rows[-1][1]) / 60.0:.1f}"
 
 
-def judged(name: str, game: ab.Game, folders: Sequence[Path]) -> str:
+def judged(name: str, game: ab.Game, folders: Sequence[Path], checkpoints: int) -> str:
     """Return a table of the checkpoints of runs, and what else is told of the last one."""
     what = {"tic_tac_toe": ["losing lines first, second"], "cart_pole": ["steps balanced, mean, least"]}.get(name, [])
     heads = ["seed", "CPU minutes", "wall", "games", "steps", *what]
@@ -166,13 +166,13 @@ def judged(name: str, game: ab.Game, folders: Sequence[Path]) -> str:
     heads += [f"{each} 1, {far}" for each in ("reward", "end", "missed ends", "legal", "value")]
     lines, more = ["| " + " | ".join(heads) + " |", "|" + " ---: |" * len(heads)], []
     for folder in folders:
-        with RunFolder.open(folder) as run:
+        with RunFolder.look(folder, print) as run:
             models = run.ledger.rows["models"]
             for row in models:
                 lines.append("| " + " | ".join(_cells(name, game, run, row, folder)) + " |")
                 print(lines[-1], flush=True)
             if name == "connect_four":
-                more += ["", *against_rollouts(run, game)]
+                more += ["", *against_rollouts(run, game, checkpoints)]
             if name == "three_players":
                 more += ["", *against(run, game, len(models)), "", winners(run, game)]
     return "\n".join(lines + more)
@@ -224,11 +224,11 @@ def against(run: RunFolder, game: ab.Game, version: int) -> list[str]:
     return lines
 
 
-def against_rollouts(run: RunFolder, game: ab.Game) -> list[str]:
+def against_rollouts(run: RunFolder, game: ab.Game, checkpoints: int) -> list[str]:
     """Return how some checkpoints did against plain rollouts, by plans and by searches with the true rules."""
     head = ["steps", "who", "score, 95 % interval"]
     lines = ["| " + " | ".join(head) + " |", "| ---: | --- | ---: |"]
-    for version in chosen_models(run, 3):
+    for version in chosen_models(run, checkpoints):
         row = run.ledger.rows["models"][version - 1]
         net = read(row["file"], run.read(row["file"], row["sha256"]), game)
         plans = rated_agent(run, game, version, SIMULATIONS)
@@ -322,6 +322,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--set", action="append", default=[], help="a setting, e.g. learner.reuse=8")
     parser.add_argument("--runs", type=Path, default=Path("build/muzero"))
+    parser.add_argument("--checkpoints", type=int, default=3, help="of connect four that play")
     parser.add_argument("--judge", action="store_true", help="do not train, only judge what is there")
     parser.add_argument("--write", action="store_true")
     flags = parser.parse_args()
@@ -337,7 +338,7 @@ def main() -> None:
     kind, options = GAMES[flags.game]
     game = ab.games.load(kind, **options) if flags.judge else trained(flags.game, folder, flags)
     folders = [each for each in sorted(flags.runs.glob(f"{flags.game}-*")) if each.is_dir()]
-    table = judged(flags.game, game, folders if flags.write or flags.judge else [folder])
+    table = judged(flags.game, game, folders if flags.write or flags.judge else [folder], flags.checkpoints)
     if flags.write:
         pages.fill(f"muzero_{flags.game}", table, PAGE)
 

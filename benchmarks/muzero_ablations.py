@@ -71,6 +71,8 @@ def run(name: str, seed: int, minutes: float) -> dict[str, Any]:
         with RunFolder.look(Path(folder) / "run", print) as kept:
             models = kept.ledger.rows["models"]
             early = [row for row in models if row["step"] <= half[0]]
+            if not early:
+                raise SystemExit(f"{minutes} minutes are too few: there was no checkpoint in the first half of them")
             metrics = next(row for row in kept.ledger.rows["metrics"] if row["step"] == models[-1]["step"])
             lost = [_lost(kept, game, row["version"]) for row in (early[-1], models[-1])]
     return {

@@ -241,6 +241,65 @@ def test_what_cannot_be_used_is_refused_and_nothing_changes(changes, words, widt
         assert result.visits.sum() == 50
 
 
+class Few:
+    """One player, and nothing said but values, rewards and logits; one number is spoilt after some steps."""
+
+    actions, discount = 3, 0.9
+
+    def __init__(self, kind, column, number):
+        self.kind, self.column, self.number, self.calls = kind, column, number, 0
+
+    def initial(self, observations):
+        return observations, np.zeros((len(observations), 3), self.kind), np.zeros(len(observations), self.kind)
+
+    def recurrent(self, latent, action):
+        self.calls += 1
+        told = {"reward": latent * 0.1, "logits": np.outer(latent, [0.1, 0.2, 0.3]), "value": np.cos(latent + action)}
+        told = {name: column.astype(self.kind) for name, column in told.items()}
+        if self.calls > 6:
+            told[self.column].reshape(-1)[-1] = self.number
+        return latent + action + 1, *told.values()
+
+
+@pytest.mark.parametrize(
+    ("kind", "column", "number", "words"),
+    [
+        (kind, column, number, words)
+        for kind in (np.float32, np.float64)
+        for column, number, words in (
+            ("value", np.nan, "value is not finite"),
+            ("value", -np.inf, "value is not finite"),
+            ("reward", np.nan, "reward is not a finite"),
+            ("reward", -np.inf, "reward is not a finite"),
+            ("logits", np.nan, "logits are not finite"),
+            ("logits", np.inf, "logits are not finite"),
+        )
+    ]
+    + [
+        (np.float64, "value", -1.1e100, "beyond 1e100"),
+        (np.float64, "reward", 3.5e38, "reward is not a finite number of float32"),
+    ],
+)
+def test_columns_looked_at_as_a_whole_are_held_to_the_same(kind, column, number, words):
+    """The last row is to blame, and named; the graphs are as before."""
+    found = ab.plan(Few(kind, column, number), np.arange(5), simulations=5)
+    visits, values = found.visits.copy(), found.value.copy()
+    with pytest.raises(ModelError, match=rf"Few: .*{words}.*: row 4, after action \d"):
+        found.run(simulations=10)
+    assert (found.visits.sum(1) >= visits.sum(1)).all()
+    again = ab.plan(Few(kind, "value", 0.0), np.arange(5), simulations=5)
+    assert (again.visits == visits).all()
+    assert (again.value == values).all()
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+def test_the_largest_numbers_that_can_be_are_taken(kind):
+    """Rewards up to float32's largest, values up to 1e100 or that."""
+    largest = float(np.finfo(np.float32).max)
+    for column, number in (("reward", largest), ("value", -min(1e100, float(np.finfo(kind).max)))):
+        assert ab.plan(Few(kind, column, number), np.arange(5), simulations=10).visits.sum() == 50
+
+
 def test_a_model_that_raises_is_heard_and_nothing_changes():
     class Fickle(Tables):
         fails = False

@@ -36,8 +36,8 @@ class Answers {
     wave.answers = 0;
   }
 
-  // The same for what a model was asked.
-  void apply(Wave& wave, const Transitions& given) {
+  // The same for what a model was asked; the answers are the rows from `first` on.
+  void apply(Wave& wave, const Transitions& given, std::size_t first) {
     c.wave = &wave;
     const Graph& g = c.graph;
     const Model& model = *g.rules.model;
@@ -47,7 +47,7 @@ class Answers {
     if (chances_.size() < given.chances.wide) chances_.resize(given.chances.wide);
     for (std::size_t row = 0; row < wave.requests.size(); ++row) {
       const Request& request = wave.requests[row];
-      const Transition t = transition(given, row, model, g.nodes[request.node]);
+      const Transition t = transition(given, first + row, model, g.nodes[request.node]);
       playout_.settler.settle_transition(request.node, request.frozen, t);
     }
     wave.requests.clear();

@@ -163,8 +163,11 @@ class Expander {
   [[gnu::always_inline]] void set_out(NodeId at, std::uint32_t move) {
     Position& position = c.position();
     const Node& node = c.graph.nodes[at];
-    if (position.actions.size() > 1) std::fill(position.actions.begin(), position.actions.end(), kIdle);
-    for (float& each : position.rewards) each = 0.0f;
+    position.rewards[0] = 0.0f;
+    if (position.actions.size() > 1) {
+      std::fill(position.actions.begin(), position.actions.end(), kIdle);
+      std::fill(position.rewards.begin(), position.rewards.end(), 0.0f);
+    }
     if (node.kind == Kind::chance) position.actions[0] = outcome_of(node, move);
     else position.actions[node.mover] = c.graph.rules.model->action(c.graph.states.at(at), move);
   }

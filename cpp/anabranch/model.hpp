@@ -188,10 +188,12 @@ struct Transitions {
 // A copy of such answers, kept until their wave lands.
 class KeptTransitions {
  public:
-  void take(const Transitions& given, std::size_t rows, const Model& model) {
-    const auto copy = [rows](const Numbers& from, std::vector<float>* single, std::vector<double>& both) {
+  // So many rows from `first` on.
+  void take(const Transitions& given, std::size_t first, std::size_t rows, const Model& model) {
+    const auto copy = [first, rows](const Numbers& all, std::vector<float>* single, std::vector<double>& both) {
       Numbers kept;
-      if (!from.given()) return kept;
+      if (!all.given()) return kept;
+      const Numbers from = all.from(first);
       kept.wide = from.wide;
       if (from.single && single) {
         single->assign(from.single, from.single + rows * from.wide);
@@ -209,9 +211,9 @@ class KeptTransitions {
     view_.rewards = copy(given.rewards, nullptr, rewards_);
     view_.discounts = copy(given.discounts, nullptr, discounts_);
     view_.chances = copy(given.chances, nullptr, chances_);
-    view_.number = given.number;
+    view_.number = given.number + static_cast<std::uint32_t>(first);
     if (given.movers) {
-      movers_.assign(given.movers, given.movers + rows);
+      movers_.assign(given.movers + first, given.movers + first + rows);
       view_.movers = movers_.data();
     }
     const auto copy_flags = [](const bool* from, std::size_t count, std::vector<std::uint8_t>& to) -> const bool* {
@@ -220,8 +222,9 @@ class KeptTransitions {
       std::memcpy(to.data(), from, count);
       return reinterpret_cast<const bool*>(to.data());
     };
-    view_.legal = copy_flags(given.legal, rows * static_cast<std::size_t>(model.actions), legal_);
-    view_.after = copy_flags(given.after, rows, after_);
+    const auto actions = static_cast<std::size_t>(model.actions);
+    view_.legal = copy_flags(given.legal ? given.legal + first * actions : nullptr, rows * actions, legal_);
+    view_.after = copy_flags(given.after ? given.after + first : nullptr, rows, after_);
   }
 
   const Transitions& view() const { return view_; }
@@ -279,6 +282,23 @@ inline Wrong wrong_with(const Model& model, const Transition& t) {
     if (!std::isfinite(logit) && !(t.legal && !t.legal[a] && logit == -HUGE_VAL)) return Wrong::logits;
   }
   return Wrong::nothing;
+}
+
+// Look at many at once that say no more than values, rewards and logits. False: look at one after the other.
+inline bool surely_right(const Transitions& given, std::size_t rows) {
+  if (given.discounts.given() || given.chances.given() || given.movers || given.legal || given.after) return false;
+  const auto within = [rows](const Numbers& numbers, double most) {
+    bool good = true;
+    const std::size_t count = numbers.given() ? rows * numbers.wide : 0;
+    if (numbers.single)
+      for (std::size_t i = 0; i < count; ++i) good &= std::abs(static_cast<double>(numbers.single[i])) <= most;
+    else
+      for (std::size_t i = 0; i < count; ++i) good &= std::abs(numbers.both[i]) <= most;
+    return good;
+  };
+  const Numbers& logits = given.logits;
+  return within(given.values, kLargestValue) && within(given.rewards, static_cast<double>(std::numeric_limits<float>::max())) &&
+         (logits.single ? all_finite(logits.single, rows * logits.wide) : !logits.both || all_finite(logits.both, rows * logits.wide));
 }
 
 }  // namespace anabranch

@@ -119,20 +119,7 @@ class Plan {
   void use(std::size_t i) {
     for (const Given& each : given_) {
       const auto [first, count] = each.batch.rows[i];
-      if (count == 0) continue;
-      const auto actions_of_row = static_cast<std::size_t>(model_.actions);
-      const Transitions& all = each.transitions;
-      Transitions mine;
-      mine.logits = all.logits.from(first);
-      mine.values = all.values.from(first);
-      mine.rewards = all.rewards.from(first);
-      mine.discounts = all.discounts.from(first);
-      mine.chances = all.chances.from(first);
-      if (all.movers) mine.movers = all.movers + first;
-      if (all.legal) mine.legal = all.legal + first * actions_of_row;
-      if (all.after) mine.after = all.after + first;
-      mine.number = all.number + static_cast<std::uint32_t>(first);
-      roots_[i]->answer(mine);
+      if (count > 0) roots_[i]->answer(each.transitions, first);
     }
   }
 

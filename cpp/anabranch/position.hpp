@@ -27,6 +27,9 @@ class Position {
   // Hold states of a game from now on. Whoever begins to work on a search calls this.
   void use(const Rules& rules) {
     rules_ = &rules;
+    const Sizes wanted{rules.state_size, rules.key_size, rules.players, rules.actions, rules.outcomes};
+    if (wanted == sizes_) [[likely]] return;  // many roots abreast take turns
+    sizes_ = Sizes();
     const auto size = [](std::int32_t count) { return static_cast<std::size_t>(count); };
     if (words_.size() < rules.state_size / 8 + 1) words_.resize(rules.state_size / 8 + 1);
     if (before_.size() < rules.state_size) before_.resize(rules.state_size);
@@ -41,6 +44,7 @@ class Position {
       rewards_double_.resize(size(rules.players));
       actions.assign(size(rules.players), kIdle);
     }
+    sizes_ = wanted;
   }
 
   // The one of this thread.
@@ -236,7 +240,15 @@ class Position {
     return static_cast<std::size_t>(count);
   }
 
+  // What there is room for.
+  struct Sizes {
+    std::size_t state = 0, key = 0;
+    std::int32_t players = -1, actions = 0, outcomes = 0;
+    bool operator==(const Sizes&) const = default;
+  };
+
   const Rules* rules_ = nullptr;
+  Sizes sizes_;
   std::vector<std::uint64_t> words_;
   std::vector<std::byte> before_;
   std::vector<std::uint64_t> key_;

@@ -98,15 +98,15 @@ class Search {
     wave.values.assign(values, values + rows * graph().players);
   }
 
-  // The same where a learned model was asked for transitions. What is used later is copied.
-  void answer(const Transitions& given) {
+  // The same where a learned model was asked for transitions: the rows from `first` on. What is used later is copied.
+  void answer(const Transitions& given, std::size_t first) {
     Wave& wave = *waiting();
     wave.waits = false;
     if (config().sequential()) {
-      answers_.apply(wave, given);
+      answers_.apply(wave, given, first);
       return;
     }
-    wave.transitions.take(given, wave.requests.size(), *graph().rules.model);
+    wave.transitions.take(given, first, wave.requests.size(), *graph().rules.model);
     wave.answers = wave.requests.size();
   }
 
@@ -355,7 +355,7 @@ class Search {
     if (wave.answers > 0) {
       if (!graph().rules.model) answers_.apply(wave, wave.logits.data(), wave.wide, wave.values.data());
       else if (native()) answers_.foresee(wave);
-      else answers_.apply(wave, wave.transitions.view());
+      else answers_.apply(wave, wave.transitions.view(), 0);
     }
     const bool complete = wave.complete();
     if (complete) playout.expect_back();

@@ -187,8 +187,12 @@ class Settler {
     Node& node = c.graph.nodes[id];
     if (!node.is(kPending) && !c.undo().made(id)) c.undo().asked(id);
     arrived(node);
-    std::copy_n(values, c.graph.players, c.graph.mean(id));
-    std::copy_n(values, c.graph.players, c.graph.evaluation(id));
+    if (c.graph.players == 1) {  // one number: no call to copy it
+      *c.graph.mean(id) = *c.graph.evaluation(id) = *values;
+    } else {
+      std::copy_n(values, c.graph.players, c.graph.mean(id));
+      std::copy_n(values, c.graph.players, c.graph.evaluation(id));
+    }
     if (node.is(kTight)) [[unlikely]] clip_tight(c.graph, c.config, id);
   }
 

@@ -307,6 +307,7 @@ class BoundPlan {
     if (!read_columns(given, rows, *c[0], *c[1], *c[2], *c[3], *c[4], *c[5], *c[6]) || !*c[1]) return {0, -1};
     const Model& m = bound_->model;
     given.after = after;
+    if (surely_right(given, rows)) [[likely]] return {-1, 0};
     buffer_.resize(2 * static_cast<std::size_t>(m.players) + static_cast<std::size_t>(m.outcomes));
     for (std::size_t i = 0; i < rows; ++i) {
       const Wrong wrong = wrong_with(m, row(given, i, 0, buffer_));

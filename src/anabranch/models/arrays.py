@@ -104,6 +104,8 @@ class _Part:
         self._rest = tuple(rows.shape[1:])  # of one row
         self._dtype = rows.dtype
         self._owned = False  # until it is written to: what `initial` returned is the model's
+        self._room = -1  # rows that NumPy may write at once
+        self._like: tuple[int, ...] = (-1,)  # the shape of what was kept last
 
     def rows(self, numbers: Any) -> Any:
         if self._plain:
@@ -112,11 +114,13 @@ class _Part:
 
     def put(self, first: int, rows: Any, count: int) -> None:
         end = first + count
-        fast = self._plain and self._owned and end <= self.capacity and type(rows) is np.ndarray
-        if fast and rows.dtype == self._dtype and rows.shape[1:] == self._rest and len(rows) == count:
-            self.array[first:end] = rows
-            return
-        self.put_at(slice(first, first + count), rows, first + count, count)
+        if end <= self._room and type(rows) is np.ndarray:
+            like = self._like  # mostly that of the step before: many steps are short
+            if rows.dtype is self._dtype and like[0] == count and rows.shape == like:
+                self.array[first:end] = rows
+                return
+        self.put_at(slice(first, end), rows, end, count)
+        self._like = (count, *self._rest)
 
     def put_at(self, where: Any, rows: Any, wanted: int, count: int) -> None:
         if not hasattr(rows, "shape") or rows.shape != (count, *self.array.shape[1:]):
@@ -151,6 +155,7 @@ class _Part:
             more = space.zeros((capacity - old.shape[0], *old.shape[1:]), dtype=old.dtype)
             self.array = space.concat([old, more], axis=0)
         self.capacity, self._owned = capacity, True
+        self._room = capacity if self._plain else -1
 
     @property
     def bytes(self) -> int:

@@ -86,7 +86,7 @@ class Steps:
         """The same for one player, one wave at a time: nothing is turned around the table, and steps follow fast."""
         native, latents, index = self.native, self.latents, self.latents.index
         gather, answer, recurrent, plain = native.gather, native.answer, self.model.recurrent, latents.plain
-        before, least = 0, 5 if self.shape.discount is None else 4
+        before, least, put = 0, 5 if self.shape.discount is None else 4, latents.put
         while rows := gather(False):
             if rows != before:  # the engine fills the same arrays again while there are as many rows
                 before, parents, actions = rows, native.parents, native.actions
@@ -96,7 +96,7 @@ class Steps:
                 told = recurrent(latents.rows(index(parents)), index(actions))
             if type(told) is tuple and len(told) == 4 == least:
                 following, reward, logits, value = told
-                latents.put(native.first, following, rows)
+                put(native.first, following, rows)
                 columns: tuple[Any, ...] = (logits, value, reward)
             else:
                 columns = self._told(told, rows)

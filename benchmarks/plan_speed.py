@@ -2,11 +2,12 @@
 
     .venv/bin/python benchmarks/plan_speed.py [--actions 9 82 441] [--simulations 50 200] [--batch 1 16 64 256]
                                               [--rules gumbel muzero] [--peers mctx LightZero]
-                                              [--rounds 5] [--more] [--write]
+                                              [--rounds 5] [--fastest] [--more] [--write]
 
 Gumbel against Gumbel, MuZero against MuZero; the model compiled into ours as it is into mctx's, and in NumPy as
 LightZero's is. Each in a process of its own on the same core, called in turn, timed by the processor's clock.
-A table can be made in pieces: every cell is kept when it is measured, and `--more` goes on with those kept before.
+A table can be made in pieces: every cell is kept when it is measured, and `--more` goes on with those kept before;
+cells not measured stay as the page has them. `--fastest` is for a machine that others use: see `measure.compare`.
 `--threads` compares two cores with one instead, by the wall clock; `--memory` the peak memory at 256 × 200 × 441.
 """
 
@@ -19,6 +20,7 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import measure  # first: it limits threads
 import pages
@@ -31,6 +33,7 @@ PYTHON = HERE.parent / ".venv-peers" / "bin" / "python"
 PAGE = HERE.parent / "docs" / "models.md"
 KEPT = measure.RESULTS / "plan_speed_cells.json"
 WAIT, COMPILING = 120.0, 600.0  # seconds for one plan, for imports and compilation, at the most
+SLICE = {False: 0.03, True: 0.1}  # seconds of calls that a round's figure is of: the fastest of a few of the slowest
 COMPILED_BAR, TWO_CORES = 5.0, 1.7
 
 
@@ -56,7 +59,9 @@ def contenders(rule: str, peers: Sequence[str]) -> tuple[list[Peer], list[Peer]]
     return ours, [peer for peer in theirs if peer.name in peers]
 
 
-def cell(rule: str, question: Question, rounds: int, peers: Sequence[str], python: Path) -> list[measure.Row]:
+def cell(
+    rule: str, question: Question, rounds: int, peers: Sequence[str], python: Path, fastest: bool
+) -> list[measure.Row]:
     """Measure one cell; a line for the compiled model and one for NumPy's."""
     ours, theirs = contenders(rule, peers)
     remotes: list[Remote] = []
@@ -70,7 +75,9 @@ def cell(rule: str, question: Question, rounds: int, peers: Sequence[str], pytho
                 notes.append(f"{peer.name}: {error}")
         if len(remotes) == len(ours):
             raise SystemExit(f"neither peer runs: {'; '.join(notes)}")
-        rates = measure.compare(remotes, rounds=rounds, seconds=20.0)
+        rates = measure.compare(
+            remotes, rounds=rounds, seconds=60.0 if fastest else 20.0, slice_seconds=SLICE[fastest], fastest=fastest
+        )
     finally:
         for remote in remotes:
             remote.close()
@@ -92,9 +99,25 @@ def kept() -> list[measure.Row]:
     return [measure.Row(**{name: value for name, value in row.items() if name != "ok"}) for row in rows]
 
 
-def markdown(lines: Sequence[measure.Row]) -> str:
+def shown(page: str) -> dict[tuple[Any, ...], str]:
+    """Return the cells of the table on a page."""
+    cells, batches = {}, []
+    for line in page.partition("<!-- plan_speed:begin -->")[2].partition("<!-- plan_speed:end -->")[0].splitlines():
+        words = [word.strip() for word in line.strip("| ").split(" | ")]
+        if words[0] == "rule":
+            batches = [int(word.split()[1]) for word in words[4:]]
+        elif words[0] in ("gumbel", "muzero"):
+            key = (*words[:2], *map(int, words[2:4]))
+            cells |= {(*key, batch): told for batch, told in zip(batches, words[4:], strict=True)}
+    return cells
+
+
+def markdown(lines: Sequence[measure.Row], before: dict[tuple[Any, ...], str]) -> str:
     """Return the table: a row for each number of actions and simulations, a column for each batch."""
-    cells = {tuple(line.details["cell"]): line for line in lines}
+    fresh = {
+        tuple(line.details["cell"]): f"{measure.figure(line.ours)}, {line.ratio:.1f}×" for line in lines if line.ratio
+    }
+    cells = before | fresh
     batches = sorted({key[4] for key in cells})
     body = [
         "Simulations per second of ours, and how many times those of the faster of mctx and LightZero that is:",
@@ -103,13 +126,12 @@ def markdown(lines: Sequence[measure.Row]) -> str:
         "| --- | --- | ---: | ---: | " + " | ".join("---:" for _ in batches) + " |",
     ]
     for key in sorted({key[:4] for key in cells}):
-        row = [cells.get((*key, batch)) for batch in batches]
-        told = [f"{measure.figure(line.ours)}, {line.ratio:.1f}×" if line else "" for line in row]
+        told = [cells.get((*key, batch), "") for batch in batches]
         body.append(f"| {key[0]} | {key[1]} | {key[2]} | {key[3]} | " + " | ".join(told) + " |")
     return "\n".join(body)
 
 
-def two_cores(rules: Sequence[str]) -> list[measure.Row]:
+def two_cores(rules: Sequence[str], fastest: bool) -> list[measure.Row]:
     """Return how much faster two threads are than one, with the model compiled."""
     sys.path.insert(0, str(HERE))
     from peers.adapters.toy_ours import make
@@ -121,7 +143,9 @@ def two_cores(rules: Sequence[str]) -> list[measure.Row]:
             for batch in (64, 256):
                 question = Question("plan", str(actions), "flat", 200, batch)
                 both = [make(question, f"compiled {rule} {threads}") for threads in (2, 1)]
-                rates = measure.compare(both, rounds=9, seconds=10.0, wall=True)
+                rates = measure.compare(
+                    both, rounds=9, seconds=10.0, slice_seconds=SLICE[fastest], wall=True, fastest=fastest
+                )
                 name = f"two cores over one, {rule}, {actions} × 200 × {batch}"
                 lines.append(measure.versus(name, rates, both[0].name, both[1].name, TWO_CORES))
     return lines
@@ -171,6 +195,7 @@ def main(words: Sequence[str] | None = None) -> list[measure.Row]:
     parser.add_argument("--rules", nargs="+", default=["gumbel", "muzero"], choices=["gumbel", "muzero"])
     parser.add_argument("--peers", nargs="+", default=["mctx", "LightZero"], choices=["mctx", "LightZero"])
     parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--fastest", action="store_true", help="a round's figure is its fastest plan, not the median")
     parser.add_argument("--more", action="store_true", help="go on with the cells measured before")
     parser.add_argument("--python", type=Path, default=PYTHON, help="of the peers")
     parser.add_argument("--threads", action="store_true", help="two cores over one instead")
@@ -178,7 +203,7 @@ def main(words: Sequence[str] | None = None) -> list[measure.Row]:
     parser.add_argument("--write", action="store_true", help="the table into docs/models.md")
     asked = parser.parse_args(words)
     if asked.threads:
-        lines = two_cores(asked.rules)
+        lines = two_cores(asked.rules, asked.fastest)
     elif not asked.python.exists():
         raise SystemExit(f"{asked.python} does not exist; `make peers` builds the peers' environment")
     elif asked.memory:
@@ -193,14 +218,14 @@ def main(words: Sequence[str] | None = None) -> list[measure.Row]:
         lines = kept() if asked.more else []
         for rule in asked.rules:
             for question in questions:
-                fresh = cell(rule, question, asked.rounds, asked.peers, asked.python)
+                fresh = cell(rule, question, asked.rounds, asked.peers, asked.python, asked.fastest)
                 measure.log(measure.table(fresh))
                 names = {line.name for line in fresh}
                 lines = [line for line in lines if line.name not in names] + fresh
                 KEPT.parent.mkdir(exist_ok=True)
                 measure.write(KEPT, "plan_speed", lines)
         if asked.write:
-            pages.fill("plan_speed", markdown(lines), PAGE)
+            pages.fill("plan_speed", markdown(lines, shown(PAGE.read_text(encoding="utf-8"))), PAGE)
     measure.finish(__file__, lines)
     return lines
 

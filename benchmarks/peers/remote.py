@@ -9,9 +9,10 @@ import select
 import subprocess
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import Any, Self
 
 import measure
 
@@ -26,49 +27,19 @@ class FailedError(Exception):
     """A contender could not do what it was asked; the message is what the table says."""
 
 
-class Remote:
-    """A worker process with one contender, ready to be timed."""
+class Process:
+    """A worker under somebody's interpreter, asked and answering over pipes."""
 
-    def __init__(
-        self, python: str | Path, peer: Peer, question: Question, limit: float, setting_up: float = SETTING_UP
-    ) -> None:
-        self.name = peer.name
-        self.units = question.units
-        self.limit = limit
-        self._setting_up = setting_up  # seconds
-        self.version: str | None = None
-        self.evaluated: float | None = None  # positions evaluated in a search, where it can be told
-        self.ready = 0.0  # seconds until the first search was done: imports, compilation, that search
-        self._title = peer.title
+    def __init__(self, python: str | Path, title: str, path: Sequence[Path] = ()) -> None:
+        self._title = title
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115 — closed with the process
         self._process = subprocess.Popen(
             [str(python), str(Path(__file__).with_name("worker.py"))],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._errors,
-            env=os.environ | _surroundings(),
+            env=os.environ | surroundings(path),
         )
-        try:
-            self._set_up(peer, question)
-        except BaseException:
-            self.close()
-            raise
-
-    def _set_up(self, peer: Peer, question: Question) -> None:
-        task = {"adapter": peer.adapter, "variant": peer.variant, "package": peer.package}
-        made = self._ask("setting up", self._setting_up, do="make", question=dataclasses.asdict(question), **task)
-        first = self._ask("first search", self.limit + self._setting_up, do="warm")  # some compile only then
-        self.version = made["version"]
-        self.ready = made["seconds"] + first["seconds"]
-        self.evaluated = first["evaluated"]
-        counted = first["counted"]
-        if counted is not None and abs(counted - self.units) > question.trees:  # the root's own visit may count or not
-            raise FailedError(f"made {counted:,.0f} simulations where {self.units:,.0f} were asked")
-
-    def clocks(self, calls: int) -> list[measure.Clock]:
-        """Search so often over there and return the clocks."""
-        taken = self._ask("searching", self.limit * calls, do="clocks", calls=calls)
-        return [(wall, processor) for wall, processor in taken]
 
     def close(self) -> None:
         """End the process."""
@@ -78,7 +49,7 @@ class Remote:
             assert stream is not None
             stream.close()
 
-    def __enter__(self) -> Remote:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(
@@ -86,7 +57,7 @@ class Remote:
     ) -> None:
         self.close()
 
-    def _ask(self, doing: str, limit: float, **request: Any) -> Any:
+    def ask(self, doing: str, limit: float, **request: Any) -> Any:
         """Send a request and wait for its answer, saying now and then that it is being waited for."""
         assert self._process.stdin is not None
         assert self._process.stdout is not None
@@ -117,8 +88,45 @@ class Remote:
         return f"the process ended with {code}" + (f": {said[-1][:160]}" if said else "")
 
 
-def _surroundings() -> dict[str, str]:
-    """Return the environment of a worker: one thread, no accelerator, the same hashes every time."""
+class Remote(Process):
+    """A worker process with one contender, ready to be timed."""
+
+    def __init__(
+        self, python: str | Path, peer: Peer, question: Question, limit: float, setting_up: float = SETTING_UP
+    ) -> None:
+        super().__init__(python, peer.title)
+        self.name = peer.name
+        self.units = question.units
+        self.limit = limit
+        self._setting_up = setting_up  # seconds
+        self.version: str | None = None
+        self.evaluated: float | None = None  # positions evaluated in a search, where it can be told
+        self.ready = 0.0  # seconds until the first search was done: imports, compilation, that search
+        try:
+            self._set_up(peer, question)
+        except BaseException:
+            self.close()
+            raise
+
+    def _set_up(self, peer: Peer, question: Question) -> None:
+        task = {"adapter": peer.adapter, "variant": peer.variant, "package": peer.package}
+        made = self.ask("setting up", self._setting_up, do="make", question=dataclasses.asdict(question), **task)
+        first = self.ask("first search", self.limit + self._setting_up, do="warm")  # some compile only then
+        self.version = made["version"]
+        self.ready = made["seconds"] + first["seconds"]
+        self.evaluated = first["evaluated"]
+        counted = first["counted"]
+        if counted is not None and abs(counted - self.units) > question.trees:  # the root's own visit may count or not
+            raise FailedError(f"made {counted:,.0f} simulations where {self.units:,.0f} were asked")
+
+    def clocks(self, calls: int) -> list[measure.Clock]:
+        """Search so often over there and return the clocks."""
+        taken = self.ask("searching", self.limit * calls, do="clocks", calls=calls)
+        return [(wall, processor) for wall, processor in taken]
+
+
+def surroundings(first: Sequence[Path] = ()) -> dict[str, str]:
+    """Return a worker's environment: one thread, no accelerator, the same hashes; `first`: where modules are sought."""
     pools = ("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMEXPR_NUM_THREADS", "NUMBA_NUM_THREADS")
-    path = os.pathsep.join(filter(None, (str(FOLDER), os.environ.get("PYTHONPATH", ""))))
+    path = os.pathsep.join(filter(None, (*map(str, first), str(FOLDER), os.environ.get("PYTHONPATH", ""))))
     return dict.fromkeys(pools, "1") | {"JAX_PLATFORMS": "cpu", "PYTHONHASHSEED": "0", "PYTHONPATH": path}

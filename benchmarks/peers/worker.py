@@ -1,4 +1,4 @@
-"""One contender in a process of its own, on one core with one thread: told on stdin what to do, one JSON line each.
+"""A contender or a player in a process of its own, one core, one thread: told on stdin what to do, one JSON line each.
 
 It runs under the interpreter of whoever is measured, ours or the peers'. Whatever a library prints goes to stderr.
 """
@@ -12,6 +12,8 @@ import os
 import signal
 import sys
 import time
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import measure  # first: it limits threads
@@ -23,6 +25,7 @@ class Worker:
     """Answers requests: make a contender, call it and say how long that took."""
 
     contender: measure.Contender
+    player: Callable[[list[int]], int]  # a game's moves so far → its next one
 
     def make(self, adapter: str, variant: str, package: str, question: dict[str, Any]) -> dict[str, Any]:
         """Import the library and set the search up, with whatever it compiles ahead."""
@@ -39,6 +42,14 @@ class Worker:
     def clocks(self, calls: int) -> list[measure.Clock]:
         """Search so often and return the clocks."""
         return self.contender.clocks(calls)
+
+    def sit(self, adapter: str, variant: str, folder: str) -> None:
+        """Become what was trained in a folder."""
+        self.player = importlib.import_module(adapter).player(variant, Path(folder))
+
+    def choose(self, games: list[list[int]]) -> list[int]:
+        """Return a move for every game, told by its moves so far."""
+        return [int(self.player(moves)) for moves in games]
 
 
 def main() -> None:

@@ -9,7 +9,7 @@ CMAKE := $(BIN)/cmake
 BUSY := sh -c '"$$@" & work=$$!; while kill -0 $$work 2>/dev/null; do printf . >&2; sleep 1; done; echo >&2; wait $$work' busy
 NATIVE := CMakeLists.txt $(wildcard cpp/anabranch/*.hpp cpp/anabranch/select/*.hpp cpp/bindings/*.hpp cpp/bindings/*.cpp)
 
-.PHONY: help install install-train install-dev install-docs wheel demo docs test test-long test-all test-hard test-sanitized lint types cpp-test cpp-sanitize bench bench-native bench-waves peers bench-peers bench-plan signature-builds stubs readme pictures format clean
+.PHONY: help install install-train install-dev install-docs wheel demo docs test test-long test-all test-hard test-sanitized lint types cpp-test cpp-sanitize bench bench-native bench-waves peers bench-peers bench-plan bench-learning signature-builds stubs readme pictures format clean
 
 help:
 	@echo "make demo          search a position, then train an agent for connect four in two minutes and say how strong it is"
@@ -23,6 +23,7 @@ help:
 	@echo "make bench         our own figures and bars; make signature-builds compares -O0 with -O3"
 	@echo "make bench-waves   what waves and kept graphs cost and gain: strength, speed, evaluations; half an hour or more"
 	@echo "make bench-peers   ours beside other libraries, which get .venv-peers; ARGS='--only connect_four' runs a part"
+	@echo "make bench-learning  trained here and by others for as many processor minutes, then a match; needs .venv-peers too"
 
 # The package and what it needs to run.
 install: $(VENV)/installed
@@ -151,7 +152,7 @@ bench-waves: install-dev peers
 # be installed is named, and the others are.
 PEERS := .venv-peers
 PEERS_PIP := $(PEERS)/bin/python -m pip --disable-pip-version-check install
-PEERS_LISTS := benchmarks/peers/requirements.txt benchmarks/peers/requirements-alone.txt
+PEERS_LISTS := $(addprefix benchmarks/peers/requirements,.txt -alone.txt -lightzero.txt)
 peers: $(PEERS)/installed
 $(PEERS)/installed: $(PEERS_LISTS)
 	$(PYTHON) -m venv $(PEERS)
@@ -162,6 +163,8 @@ $(PEERS)/installed: $(PEERS_LISTS)
 	    $(PEERS_PIP) -c benchmarks/peers/requirements.txt "$$line" || echo "NOT installed: $$line"; \
 	  done
 	$(PEERS_PIP) --no-deps -r benchmarks/peers/requirements-alone.txt || echo "NOT installed: gumbel-mcts, LightZero"
+	$(PEERS_PIP) --no-deps --target $(PEERS)/lightzero -r benchmarks/peers/requirements-lightzero.txt || \
+	  echo "NOT installed: what LightZero trains with"
 	@touch $@
 
 # Ours beside the peers', in one run: one table with ratios, and benchmarks/peers/latest.json.
@@ -171,6 +174,10 @@ bench-peers: install-dev peers
 # Plans in a learned model that costs nothing, beside mctx and LightZero: the table of docs/models.md, with ARGS='--write'.
 bench-plan: install-dev peers
 	$(BIN)/python benchmarks/plan_speed.py $(ARGS)
+
+# Trained by others and by us for as many processor minutes, and then a match: tables of docs/training.md and muzero.md.
+bench-learning: install-train peers
+	$(BIN)/python benchmarks/learning_peers.py $(ARGS)
 
 # The number that signs the engine's behaviour: the same without and with optimisation, over runs and threads.
 signature-builds: install-dev

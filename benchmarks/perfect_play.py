@@ -92,15 +92,9 @@ def judged(game: ab.Game, folder: Path, clock: list[tuple[int, float]], games: i
             for name, agent in (("policy alone", Alone(evaluator)), (f"{SIMULATIONS} simulations", searching)):
                 lost = ", ".join(str(losing_lines(agent, game, seat)) for seat in (0, 1))
                 match = ab.match(game, agent, Perfect(game), games=games, openings=0, seed=run.config.seed)
-                cells = [
-                    str(run.config.seed),
-                    f"{minutes:.1f}",
-                    f"{row['positions']:,}",
-                    f"{row['step']:,}",
-                    name,
-                    lost,
-                ]
-                lines.append("| " + " | ".join([*cells, f"{match.losses} of {games}"]) + " |")
+                cells = [str(run.config.seed), f"{minutes:.1f}", f"{row['positions']:,}", f"{row['step']:,}", name]
+                games_lost = sum(played.returns[played.seats.index(0)] < 0 for played in match.records)
+                lines.append("| " + " | ".join([*cells, lost, f"{games_lost} of {games}"]) + " |")
                 print(lines[-1], flush=True)
     return lines
 

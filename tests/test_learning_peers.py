@@ -91,7 +91,8 @@ def test_a_run_ends_when_its_processor_time_is_used_up(saves, tmp_path, monkeypa
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="processor time is read from /proc")
 def test_a_run_that_breaks_says_so(tmp_path):
-    took = load("peers.training").run([sys.executable, "-c", "raise SystemExit(3)"], tmp_path / "run", 1e6, saves=True)
+    work = "sum(range(5_000_000)); raise SystemExit(3)"  # /proc counts in hundredths of a second
+    took = load("peers.training").run([sys.executable, "-c", work], tmp_path / "run", 1e6, saves=True)
     assert took.ended == "by itself, with 3"
     assert took.processor > 0  # of a process that was over before it was looked at again
 

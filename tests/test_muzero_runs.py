@@ -206,7 +206,8 @@ def test_a_head_that_says_nan_brings_the_last_good_weights_back_and_it_is_said(t
     said: list[str] = []
     with RunFolder.create(tmp_path / "run", SAID, config, said.append) as opened, Stopping() as stop:
         training = Training(opened, GAME, config)
-        real, ruined = training.learner.learn, []
+        real = training.learner.learn
+        ruined: list[str] = []
 
         def learn(rows: Any) -> Any:
             if training.learner.step >= 10 and len(ruined) < len(HEADS):

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 from tests.laws.test_planned_self_play import Opinions, SeenRules
+from tests.system_calls import game as made_up
 from tests.test_muzero import won
-from tests.test_run_folder import game as made_up
 from tests.test_training import SAID, all_of
 
 import anabranch as ab
@@ -112,13 +112,13 @@ def test_weights_of_a_game_by_hand():
     rows, steps = rows_of(record, GAME, Targets()), steps_of(record, GAME, Targets())
     assert rows is not None
     assert steps is not None
-    for kind, targets, expected in (
-        ("surprise", Targets(), [0.0, 0.1, 0.2, 0.3, 0.4]),
-        ("priority", Targets(), [0.8] * 5),
-        ("priority", Targets(mix=0.0), [0.8] * 5),
-        ("priority", Targets(steps=1), [0.0, 0.0, 0.0, 0.0, 0.8]),
+    surprise, priority = Settings(weights="surprise"), Settings(weights="priority")
+    for settings, targets, expected in (
+        (surprise, Targets(), [0.0, 0.1, 0.2, 0.3, 0.4]),
+        (priority, Targets(), [0.8] * 5),
+        (priority, Targets(mix=0.0), [0.8] * 5),
+        (priority, Targets(steps=1), [0.0, 0.0, 0.0, 0.0, 0.8]),
     ):
-        settings = Settings(weights=kind)
         np.testing.assert_allclose(weights_of(record, steps, settings, targets, 1.0), expected, atol=1e-12)
         of_rows = weights_of(record, rows, settings, targets, 1.0)  # without the second decision, which was fast
         np.testing.assert_allclose(of_rows, [expected[0], *expected[2:]], atol=1e-12)
@@ -257,14 +257,19 @@ def played(config: TrainConfig, evaluator: Any) -> list[GameRecord]:
     return sorted(found, key=lambda record: record.id)
 
 
-@pytest.mark.parametrize("method", ["alphazero", "muzero"])
 @pytest.mark.parametrize(
-    "changes", [{}, {"selector": ab.Gumbel()}, {"proofs": "auto"}], ids=["puct", "gumbel", "proofs"]
+    ("method", "changes"),
+    [
+        ("alphazero", {}),
+        ("alphazero", {"selector": ab.Gumbel()}),
+        ("alphazero", {"proofs": "auto"}),  # plans have no proofs
+        ("muzero", {}),
+        ("muzero", {"selector": ab.Gumbel()}),
+    ],
+    ids=["puct", "gumbel", "proofs", "plans by puct", "plans by gumbel"],
 )
 def test_surprise_is_that_of_the_recorded_policy_about_the_networks_own_prior(method, changes):
     """Without the noise that the search put on it; nothing else of a game depends on whether it is recorded."""
-    if method == "muzero" and "proofs" in changes:
-        pytest.skip("plans have no proofs")
     evaluator = SeenRules(GAME, Opinions()) if method == "muzero" else Opinions()
     records = played(settings_of(method, "surprise", **changes), evaluator)
     full = 0

@@ -200,7 +200,8 @@ def write_page(path: Path, version: int) -> None:
     from anabranch.learn.statistics import Statistics
 
     course = ({"seconds": 60.0, "games": 1, "positions": 2, "step": 3, "window": 2, "losses": None, "score": None},)
-    write_report(path, Statistics("a game", version, 1, 2, 3, 1.0, 1, 9, 1.0, (0.5, 0.5), 0.0, 1.0, 0.1, course), None)
+    figures = Statistics("a game", version, 1, 2, 3, 1.0, 1, 9, 1.0, (0.5, 0.5), 0.0, 1.0, 0.1, 0.0, 0.0, course)
+    write_report(path, figures, None)
 
 
 def write_events(path: Path, version: int) -> None:

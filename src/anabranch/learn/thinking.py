@@ -132,7 +132,7 @@ class Searching:
                 return found
             priors = self._lanes.policies(lanes)[-1]
             return [
-                replace(each, surprise=surprise(np.asarray(each.target), prior))
+                each._replace(surprise=surprise(np.asarray(each.target), prior))
                 for each, prior in zip(found, priors, strict=True)
             ]
         told = self._lanes.policies(lanes)
@@ -143,10 +143,9 @@ class Searching:
         ]
         policies, targets, values, visits = (each.tolist() for each in told[:-1])
         targets = [target if whole else policy for target, policy, whole in zip(targets, policies, full, strict=True)]
-        return [
-            Found(*found, surprise=surprised)
-            for *found, surprised in zip(policies, targets, values, visits, full, surprises, strict=True)
-        ]
+        unproven = [False] * len(full)
+        rows = zip(policies, targets, values, visits, full, unproven, surprises, strict=True)
+        return [Found(*row) for row in rows]
 
     def _proven(self, root: Root) -> Found:
         """Return what a search found that looks for proofs."""

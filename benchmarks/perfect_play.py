@@ -1,8 +1,9 @@
 """How soon tic-tac-toe is played perfectly: runs by the preset, every checkpoint tried in every line and in games.
 
-    .venv/bin/python benchmarks/perfect_play.py [--cpu-minutes 2] [--seeds 0 1 2] [--games 200] [--write]
+    .venv/bin/python benchmarks/perfect_play.py [--cpu-minutes 2] [--seeds 0 1 2] [--every 8] [--games 200] [--write]
 
-One process plays and learns until its processor time is used up. Every checkpoint is judged in two ways, alone by its
+One process plays and learns until its processor time is used up. The network as it begins, the first checkpoint, every
+so-manieth after that and the last are judged in two ways, alone by its
 policy and with 25 simulations: all replies of an opponent are tried, in both seats, and the moves with which a line is
 lost are counted; and games are played against a perfect player, who draws from the moves that lose nothing.
 """
@@ -27,10 +28,12 @@ import anabranch as ab
 from anabranch.evaluate.batch import Batch
 from anabranch.game.random import below
 from anabranch.learn.export import exported
+from anabranch.learn.learner import new_net
 from anabranch.learn.presets import preset
 from anabranch.learn.run_folder import RunFolder
 from anabranch.learn.train import described, train
 from anabranch.nets.files import read
+from anabranch.nets.shape import shape_of
 from anabranch.play.agent import Turn
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "training.md"
@@ -80,22 +83,27 @@ def trained(game: ab.Game, folder: Path, seed: int, minutes: float) -> list[tupl
     return clock
 
 
-def judged(game: ab.Game, folder: Path, clock: list[tuple[int, float]], games: int) -> list[str]:
-    """Return a line for every checkpoint and player."""
+def judged(game: ab.Game, folder: Path, clock: list[tuple[int, float]], every: int, games: int) -> list[str]:
+    """Return a line for each checkpoint that is looked at and each player."""
     lines = []
     with RunFolder.look(folder, print) as run:
-        for row in run.ledger.rows["models"]:
-            net = read(row["file"], run.read(row["file"], row["sha256"]), game)
-            evaluator = exported(net, game, run.config.export.evaluator)[0]
-            searching = ab.SearchAgent(simulations=SIMULATIONS, evaluator=evaluator, threads=1)
-            minutes = min((spent for step, spent in clock if step >= row["step"]), default=clock[-1][1])
-            for name, agent in (("policy alone", Alone(evaluator)), (f"{SIMULATIONS} simulations", searching)):
-                lost = ", ".join(str(losing_lines(agent, game, seat)) for seat in (0, 1))
-                match = ab.match(game, agent, Perfect(game), games=games, openings=0, seed=run.config.seed)
-                cells = [str(run.config.seed), f"{minutes:.1f}", f"{row['positions']:,}", f"{row['step']:,}", name]
-                games_lost = sum(played.returns[played.seats.index(0)] < 0 for played in match.records)
-                lines.append("| " + " | ".join([*cells, lost, f"{games_lost} of {games}"]) + " |")
-                print(lines[-1], flush=True)
+        config, models = run.config, run.ledger.rows["models"]
+        nets = [(0, 0, new_net(config.net, shape_of(game), config.seed))]
+        for at, row in enumerate(models):
+            if at % every == 0 or row is models[-1]:
+                net = read(row["file"], run.read(row["file"], row["sha256"]), game)
+                nets.append((row["positions"], row["step"], net))
+    for positions, step, net in nets:
+        evaluator = exported(net, game, config.export.evaluator)[0]
+        searching = ab.SearchAgent(simulations=SIMULATIONS, evaluator=evaluator, threads=1)
+        minutes = min((spent for reached, spent in clock if reached >= step), default=clock[-1][1])
+        for name, agent in (("policy alone", Alone(evaluator)), (f"{SIMULATIONS} simulations", searching)):
+            lines_lost = ", ".join(str(losing_lines(agent, game, seat)) for seat in (0, 1))
+            match = ab.match(game, agent, Perfect(game), games=games, openings=0, seed=config.seed)
+            lost = sum(played.returns[played.seats.index(0)] < 0 for played in match.records)
+            cells = [str(config.seed), f"{minutes:.1f}", f"{positions:,}", f"{step:,}", name, lines_lost]
+            lines.append("| " + " | ".join([*cells, f"{lost} of {games}"]) + " |")
+            print(lines[-1], flush=True)
     return lines
 
 
@@ -103,6 +111,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--cpu-minutes", type=float, default=2.0)
     parser.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2])
+    parser.add_argument("--every", type=int, default=8, help="look at every so-manieth checkpoint")
     parser.add_argument("--games", type=int, default=200)
     parser.add_argument("--write", action="store_true", help="into docs/training.md")
     flags = parser.parse_args()
@@ -112,7 +121,7 @@ def main() -> None:
     for seed in flags.seeds:
         with tempfile.TemporaryDirectory() as folder:
             clock = trained(game, Path(folder) / "run", seed, flags.cpu_minutes)
-            lines += judged(game, Path(folder) / "run", clock, flags.games)
+            lines += judged(game, Path(folder) / "run", clock, flags.every, flags.games)
     if flags.write:
         pages.fill("training_tic_tac_toe", "\n".join(lines), PAGE)
 

@@ -85,6 +85,8 @@ VARIANTS: dict[str, Callable[[TrainConfig], TrainConfig]] = {
     "3 × 32": said("net.blocks=3"),
     "proofs": said("search.proofs=on"),
     "opponent's reply .15": said("auxiliary.reply=0.15"),
+    "half of the samples by surprise": said("replay.weights=surprise"),
+    "decided games .9": said("self_play.decided=0.9"),
 }
 SETS = ("random, policy", "random, 100", "strong, policy", "strong, 100")
 

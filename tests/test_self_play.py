@@ -45,6 +45,25 @@ def played(game: ab.Game, numbers: int = 12, **changes) -> list[GameRecord]:
     return sorted(found, key=lambda record: record.id)
 
 
+def test_whoever_played_all_its_games_may_be_given_others():
+    """The same games as a worker's that plays them all in one go; and games under way go on in the next call."""
+    game = ab.games.load("tic_tac_toe")
+    whole = played(game, 12)
+    with Worker(game, settings(game), answer(game), version=7) as worker:
+        found = [
+            record for numbers in ((0, 4), (4, 12)) for ended in worker.play(iter(range(*numbers))) for record in ended
+        ]
+        rows = worker.rows
+        assert list(worker.play(iter(()))) == []
+        assert worker.rows == rows > 0
+    assert sorted(found, key=lambda record: record.id) == whole
+    with Worker(game, settings(game), answer(game), version=7) as worker:
+        numbers = iter(range(12))
+        found = next(ended for ended in worker.play(numbers) if ended)
+        found += [record for ended in worker.play(numbers) for record in ended]
+    assert sorted(found, key=lambda record: record.id) == whole
+
+
 GAMES = ["tic_tac_toe", "pig", "goofspiel", "pyrat"]
 
 

@@ -434,6 +434,7 @@ def test_a_root_whose_bounds_meet_is_solved_before_any_simulation(players, simul
         assert result.proof is not None
         assert result.proof.by_action == {}
         assert result.action is not None
+        assert str(result).splitlines()[0].endswith(", solved")
     assert found.action == reference.action
     assert found.policy.tolist() == reference.policy.tolist()
 

@@ -93,7 +93,8 @@ class Worker:
         self._evaluator = evaluator
         self._thinker: Thinker | None = None
         self._playing: list[Playing] = []
-        self._earlier_rows = 0  # of a teacher
+        self._under_way: set[int] = set()  # lanes whose game goes on
+        self._earlier_rows = 0  # of thinkers that are closed
         self.decisions = 0
 
     def use(self, evaluator: Any, version: int) -> None:
@@ -105,8 +106,7 @@ class Worker:
         if not teaching:
             self._thinker.use(evaluator)
             return
-        self._earlier_rows += self._thinker.rows
-        self._thinker.close()
+        self._close()
         self._thinker = thinker(self.game, self.config, evaluator, self._playing)
 
     def __enter__(self) -> Self:
@@ -129,10 +129,13 @@ class Worker:
         return 0.0 if self._thinker is None else self._thinker.fill / max(1, len(self._playing))
 
     def play(self, numbers: Iterator[int]) -> Iterator[list[GameRecord]]:
-        """Play games of these numbers, without end if they have none; yield those that ended after every batch."""
-        if self._thinker is None:
+        """Play games of these numbers, without end if they have none; yield those that ended after every batch.
+
+        Called again, it goes on with the games under way, or begins others if there are none.
+        """
+        under_way = self._under_way
+        if not under_way:
             yield from self._begin(numbers)
-        under_way = set(range(len(self._playing)))
         while under_way:
             ended: list[GameRecord] = []
             thinks = self._thinker
@@ -162,6 +165,7 @@ class Worker:
 
     def _begin(self, numbers: Iterator[int]) -> Iterator[list[GameRecord]]:
         """Yield the games that are played at random, and begin as many others as are played at once."""
+        self._close()
         self._playing = []
         for number in numbers:
             if number < self.settings.random_games:
@@ -172,6 +176,13 @@ class Worker:
                 break
         if self._playing:
             self._thinker = thinker(self.game, self.config, self._evaluator, self._playing)
+        self._under_way.update(range(len(self._playing)))
+
+    def _close(self) -> None:
+        if self._thinker is not None:
+            self._earlier_rows += self._thinker.rows
+            self._thinker.close()
+            self._thinker = None
 
     # One game
 

@@ -92,10 +92,10 @@ def _cap(result: Result) -> list[str]:
 
 
 def _solved(result: Result) -> list[str]:
-    """Say of a root whose exact value is known that it is, and how soon the game ends."""
+    """Say of a root whose exact value is known that it is, and how soon the game ends, unless `bounds` alone say it."""
     if result.proof is None or not result.proof.proven:
         return []
-    return [f"solved in {plural(result.proof.distance, 'step')}"]
+    return [f"solved in {plural(result.proof.distance, 'step')}" if result.proof.distance else "solved"]
 
 
 def certain(interval: Sequence[float], proven: bool, distance: int) -> str:

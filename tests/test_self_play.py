@@ -12,7 +12,7 @@ from tests.test_lanes import network
 import anabranch as ab
 from anabranch.errors import DataError, GameError, UsageError
 from anabranch.learn.presets import preset
-from anabranch.learn.records import GameRecord
+from anabranch.learn.records import GameRecord, seats_of
 from anabranch.learn.replay import Replay
 from anabranch.learn.selfplay import Worker, temperature
 from anabranch.learn.settings import SelfPlay, Teacher, TrainConfig
@@ -43,6 +43,29 @@ def played(game: ab.Game, numbers: int = 12, **changes) -> list[GameRecord]:
         for ended in worker.play(iter(range(numbers))):
             found += ended
     return sorted(found, key=lambda record: record.id)
+
+
+@pytest.mark.parametrize("name", ["tic_tac_toe", "goofspiel", "pig"])
+def test_what_is_proven_is_learnt_as_such(name):
+    """Values and policies of proven roots are exact by the oracle, and fast searches that prove theirs are recorded."""
+    game = ab.games.load(name, **({"cards": 3} if name == "goofspiel" else {"target": 6} if name == "pig" else {}))
+    made = settings(game)
+    cap = PlayoutCap(full=64, fast=32, chance=0.2)
+    made = dataclasses.replace(made, search=dataclasses.replace(made.search, cap=cap, proofs="on"))
+    known = ab.solve(game)
+    proven = 0
+    with Worker(game, made, answer(game)) as worker:
+        records = [record for ended in worker.play(iter(range(12))) for record in ended]
+    for record in records:
+        for decision, state in zip(record.decisions, record.states(game), strict=True):
+            if not decision.proven:
+                continue
+            proven += 1
+            assert decision.full
+            np.testing.assert_allclose(decision.value, known.value_of(state), atol=1e-9)
+            if len(seats_of(state)) == 1:
+                assert set(decision.policy[0]) <= set(known.best_of(state)[seats_of(state)[0]])
+    assert proven > 10, proven
 
 
 def test_whoever_played_all_its_games_may_be_given_others():

@@ -36,6 +36,18 @@ def test_rewards_on_the_way_and_a_bootstrap_by_hand():
     assert found[:, 0].tolist() == [1 + 1 + 0.25 * 30, 2 + 2 + 0.25 * 40, 4 + 4, 8]
 
 
+def test_returns_end_at_the_first_decision_whose_value_is_proven():
+    """Its own target is its value, whatever was played from there on; those before it bootstrap from it."""
+    rewards, roots = np.array([[1.0], [2.0], [4.0], [8.0]]), np.array([[10.0], [20.0], [30.0], [40.0]])
+    proven = np.array([False, False, True, False])
+    found = n_step_returns(rewards, roots, steps=None, discount=0.5, finished=True, proven=proven)
+    assert found[:, 0].tolist() == [1 + 1 + 0.25 * 30, 2 + 15, 30, 8]
+    found = n_step_returns(rewards, roots, steps=1, discount=0.5, finished=True, proven=proven)
+    assert found[:, 0].tolist() == [1 + 10, 2 + 15, 30, 8]
+    found = value_targets(rewards, roots, Targets(mix=0.7), discount=0.5, finished=True, proven=proven)
+    assert found[2, 0] == 30
+
+
 def test_a_game_that_was_cut_off_ends_with_its_last_value():
     """The last decision's own rewards are not known to be all; its root's value stands for them."""
     rewards, roots = np.array([[1.0], [0.0], [0.0]]), np.array([[0.5], [0.4], [0.3]])

@@ -18,17 +18,29 @@ from anabranch.learn.settings import Targets
 Floats = npt.NDArray[np.float64]
 
 
-def n_step_returns(rewards: Floats, roots: Floats, *, steps: int | None, discount: float, finished: bool) -> Floats:
+def n_step_returns(
+    rewards: Floats,
+    roots: Floats,
+    *,
+    steps: int | None,
+    discount: float,
+    finished: bool,
+    proven: npt.NDArray[np.bool_] | None = None,
+) -> Floats:
     """Return Σ_{i<k} γ^i·r_{t+i} + γ^k·Q(root_{t+k}) for every decision t, `[T, P]` in seat order.
 
-    k = min(steps, T − t). Nothing is bootstrapped at the end of a game; where a game was cut off, its last root's value
-    stands for what was left, in place of the last decision's own rewards.
+    k = min(steps, T − t), and no more than there are to the first decision, t itself counted, whose value is `proven`.
+    Nothing is bootstrapped at the end of a game; where a game was cut off, its last root's value stands for what was
+    left, in place of the last decision's own rewards.
     """
     length = len(rewards)
     found = np.zeros_like(rewards)
     last = length if finished else length - 1
-    for t in range(length):
-        end = last if steps is None else min(t + steps, last)
+    certain = last  # the first decision from t on whose value is exact
+    for t in range(length - 1, -1, -1):
+        if proven is not None and proven[t]:
+            certain = t
+        end = certain if steps is None else min(t + steps, certain)
         end = max(end, t)
         powers = discount ** np.arange(end - t)
         found[t] = (powers[:, None] * rewards[t:end]).sum(axis=0)
@@ -37,9 +49,18 @@ def n_step_returns(rewards: Floats, roots: Floats, *, steps: int | None, discoun
     return found
 
 
-def value_targets(rewards: Floats, roots: Floats, settings: Targets, *, discount: float, finished: bool) -> Floats:
+def value_targets(
+    rewards: Floats,
+    roots: Floats,
+    settings: Targets,
+    *,
+    discount: float,
+    finished: bool,
+    proven: npt.NDArray[np.bool_] | None = None,
+) -> Floats:
     """Return λ·(n-step return) + (1 − λ)·Q(root_t) for every decision, `[T, P]` in seat order."""
-    returns = n_step_returns(rewards, roots, steps=settings.steps, discount=discount, finished=finished)
+    steps = settings.steps
+    returns = n_step_returns(rewards, roots, steps=steps, discount=discount, finished=finished, proven=proven)
     return settings.mix * returns + (1.0 - settings.mix) * roots
 
 
@@ -162,8 +183,11 @@ def steps_of(record: GameRecord, game: Game, settings: Targets) -> Steps | None:
 
 def _values(record: GameRecord, game: Game, settings: Targets) -> Floats:
     rewards = np.array([decision.rewards for decision in record.decisions], np.float64)
-    roots = root_values(record)
-    return value_targets(rewards, roots, settings, discount=float(game.discount), finished=record.finished)
+    proven = np.array([decision.proven for decision in record.decisions])
+    discount = float(game.discount)
+    return value_targets(
+        rewards, root_values(record), settings, discount=discount, finished=record.finished, proven=proven
+    )
 
 
 def root_values(record: GameRecord) -> Floats:

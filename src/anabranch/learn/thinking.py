@@ -30,7 +30,8 @@ from anabranch.search.engine.root import Root
 from anabranch.search.engine.searcher import Searcher
 from anabranch.search.maths.draws import Draws, Purpose
 from anabranch.search.maths.policies import capped
-from anabranch.search.results.result import used
+from anabranch.search.results.proof import played_policy
+from anabranch.search.results.result import Result, used
 from anabranch.search.settings.config import PlayoutCap, SearchConfig
 
 if TYPE_CHECKING:
@@ -74,6 +75,13 @@ class Found(NamedTuple):
             "model": version,
             "surprise": self.surprise if self.full else 0.0,
         }
+
+
+def learnt(result: Result) -> Floats:
+    """Return the policy to learn from, after what is certain of the choices: of a proven root a best one."""
+    if result.proof is None:
+        return result.target
+    return played_policy(result.target, result.visits, result.q, result.state, result.proof)
 
 
 def _shares(policy: Sequence[float]) -> dict[int, float]:
@@ -148,12 +156,14 @@ class Searching:
         return [Found(*row) for row in rows]
 
     def _proven(self, root: Root) -> Found:
-        """Return what a search found that looks for proofs."""
+        """Return what a search found that looks for proofs: what is certain is learnt, by a fast search too."""
         result = root.result
         policy = result.policy.tolist()
-        target = result.target.tolist() if result.full else policy
+        solved = result.proven and result.proof is not None and len(result.proof.edges) > 0
+        full = result.full or solved
+        target = learnt(result).tolist() if full else policy
         visits = int(root.native.root_visits)
-        return Found(policy, target, result.value.tolist(), visits, result.full, result.proven)
+        return Found(policy, target, result.value.tolist(), visits, full, result.proven)
 
     def think(self, played: Mapping[int, Steps], begun: Mapping[int, Playing]) -> None:
         """Move on with the roots of lanes, and begin others."""

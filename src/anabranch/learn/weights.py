@@ -36,7 +36,10 @@ def weights_of(record: GameRecord, rows: Rows, settings: Settings, targets: Targ
         return np.array([decision.surprise for decision in decisions])[at]
     rewards = np.array([decision.rewards for decision in decisions], np.float64)
     roots = root_values(record)
-    returns = n_step_returns(rewards, roots, steps=targets.steps, discount=discount, finished=record.finished)
+    proven = np.array([decision.proven for decision in decisions])
+    returns = n_step_returns(
+        rewards, roots, steps=targets.steps, discount=discount, finished=record.finished, proven=proven
+    )
     searched = np.array([decision.visits > 0 for decision in decisions])
     errors: Floats = np.abs(returns - roots)[at, rows.seats] * searched[at]
     return errors

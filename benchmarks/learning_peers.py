@@ -36,6 +36,7 @@ from peers.training import run
 import anabranch as ab
 from anabranch.learn.rating import rated_agent
 from anabranch.learn.run_folder import RunFolder
+from anabranch.search.results.show.numbers import plural
 
 ROOT = Path(__file__).resolve().parents[1]
 KEPT = measure.RESULTS / "learning_peers.json"
@@ -189,17 +190,17 @@ def own(folder: Path, game: ab.Game, simulations: int | None = None) -> tuple[ab
         count = simulations or kept.config.rating.simulations
         rows = kept.ledger.rows
         agent = rated_agent(kept, game, len(rows["models"]), count)
-        return agent, count, f"{rows['models'][-1]['step']:,} steps"
+        return agent, count, plural(rows['models'][-1]['step'], 'step')
 
 
 def made(folder: Path) -> tuple[int, str]:
-    """Return how far somebody else's run came, by the checkpoints it wrote: rounds of OpenSpiel, steps of LightZero."""
+    """Return how far somebody else's run came, by its checkpoints: OpenSpiel writes one a round, LightZero of steps."""
     names = [each.name for each in (*folder.glob("checkpoint-*"), *folder.glob("run*/ckpt/iteration_*"))]
     found = [re.fullmatch(r"(checkpoint)-(\d+)|iteration_(\d+)\.pth\.tar", name) for name in names]
     counts = [int(each[2] or each[3]) for each in found if each]
     if not counts:
         raise FailedError(f"wrote no checkpoint; {folder / 'output.txt'} has what it said")
-    return max(counts), "rounds" if any(each and each[1] for each in found) else "steps"
+    return max(counts), "round" if any(each and each[1] for each in found) else "step"
 
 
 def judged(agent: ab.Agent, game: ab.Game, openings: list[str]) -> dict[str, Any]:
@@ -228,8 +229,7 @@ def measured(pupil: Pupil, flags: argparse.Namespace) -> dict[str, Any]:
     found: dict[str, Any] = {"peer": pupil.name, "minutes": flags.cpu_minutes, "seed": flags.seed, "took": took}
     agent, count, how = own(folders[ours.name], game)
     found["ours"] = {"simulations": count, "made": how} | judged(agent, game, openings)
-    count_made, unit = made(folders[pupil.name])
-    found["theirs"] = {"simulations": pupil.simulations, "made": f"{count_made:,} {unit}"}
+    found["theirs"] = {"simulations": pupil.simulations, "made": plural(*made(folders[pupil.name]))}
     found["matches"] = []
     if flags.no_matches:
         return found

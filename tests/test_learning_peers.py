@@ -138,13 +138,13 @@ def test_how_far_a_run_came_is_read_from_its_checkpoints(bench, tmp_path):
     spiel, zero = tmp_path / "spiel", tmp_path / "zero"
     for name in ("checkpoint-0", "checkpoint-9", "checkpoint-10", "checkpoint-11.orbax-checkpoint-tmp"):
         (spiel / name).mkdir(parents=True)
-    assert bench.made(spiel) == (10, "rounds")
+    assert bench.made(spiel) == (10, "round")
     (zero / "run" / "ckpt").mkdir(parents=True)
     with pytest.raises(load("peers.remote").FailedError, match="wrote no checkpoint"):
         bench.made(zero)
     for name in ("iteration_0.pth.tar", "iteration_1250.pth.tar", "ckpt_best.pth.tar"):
         (zero / "run" / "ckpt" / name).touch()
-    assert bench.made(zero) == (1250, "steps")
+    assert bench.made(zero) == (1250, "step")
 
 
 def test_a_run_is_a_line_once_and_one_that_did_not_play_has_dashes(bench):

@@ -190,7 +190,7 @@ def own(folder: Path, game: ab.Game, simulations: int | None = None) -> tuple[ab
         count = simulations or kept.config.rating.simulations
         rows = kept.ledger.rows
         agent = rated_agent(kept, game, len(rows["models"]), count)
-        return agent, count, plural(rows['models'][-1]['step'], 'step')
+        return agent, count, plural(rows["models"][-1]["step"], "step")
 
 
 def made(folder: Path) -> tuple[int, str]:

@@ -15,6 +15,7 @@ from anabranch.evaluate.load import load
 from anabranch.evaluate.seats import to_mover, to_seats
 from anabranch.nets import files
 from anabranch.nets.shape import Shape
+from anabranch.nets.world import Followed
 
 SMALL = {"mlp": {"width": 8, "layers": 2}, "tower": {"channels": 4, "blocks": 1, "head": 2, "hidden": 8}}
 SMALL |= {"world_mlp": {**SMALL["mlp"], "latent": 6}, "world_tower": SMALL["tower"]}
@@ -73,17 +74,22 @@ def test_heads_fit_every_game(name, architecture):
         assert ((low <= values) & (values <= high)).all()
 
 
+@pytest.mark.parametrize("architecture", ab.nets.names())
 @pytest.mark.parametrize(
     ("observation", "board"),
     [((), (1, 1, 1)), ((5,), (5, 1, 1)), ((5, 7), (5, 1, 7)), ((5, 7, 3), (5, 7, 3)), ((5, 7, 3, 2), (5, 7, 6))],
 )
-def test_an_observation_of_any_shape_is_a_board(observation, board):
+def test_an_observation_of_any_shape_is_a_board(observation, board, architecture):
     shape = Shape("any", observation, 3, 2, -1.0, 1.0, True)
     assert shape.board == board
     from anabranch.nets.registry import build
 
-    logits, values = build("tower", shape, SMALL["tower"]).eval()(torch.zeros(2, *observation))
+    net, seen = build(architecture, shape, SMALL[architecture]).eval(), torch.zeros(2, *observation)
+    logits, values = net(seen)
     assert (logits.shape, values.shape) == ((2, 3), (2, 2))
+    if architecture == "world_dice":
+        what = Followed(seen, torch.ones(2), torch.zeros(2, 2), torch.zeros(2))
+        assert net.encode(what).shape == (2, 3)  # type: ignore[operator]
 
 
 def test_weights_follow_from_the_seed_alone():

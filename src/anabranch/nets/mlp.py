@@ -6,7 +6,7 @@ import math
 
 from torch import Tensor, nn
 
-from anabranch.nets.net import MOST_BINS, Net
+from anabranch.nets.net import MOST_BINS, Flat, Net
 from anabranch.nets.shape import Shape
 
 
@@ -19,7 +19,7 @@ class Mlp(Net):
     def __init__(self, shape: Shape, sizes: dict[str, int]) -> None:
         super().__init__(shape, sizes)
         width, before = sizes["width"], shape.numbers
-        layers: list[nn.Module] = [nn.Flatten()]
+        layers: list[nn.Module] = [Flat()]
         for _ in range(sizes["layers"]):
             layers += [nn.Linear(before, width), nn.ReLU()]
             before = width

@@ -51,6 +51,13 @@ class Net(nn.Module):
         return f"{self.shape.game}, " + ", ".join(f"{name}={size}" for name, size in self.sizes.items())
 
 
+class Flat(nn.Flatten):
+    """Observations as a list of numbers each, also those that are one number."""
+
+    def forward(self, observations: Tensor) -> Tensor:
+        return super().forward(observations if observations.ndim > 1 else observations[:, None])
+
+
 class ValueScale(nn.Module):
     """Turn free numbers y into values of the game.
 

@@ -45,7 +45,7 @@ class WorldDice(WorldMlp):
         return unit(afterstate + self.led(hidden)), self.outcome(hidden)
 
     def encode(self, followed: Followed) -> Tensor:
-        seen = followed.observations.flatten(1) * followed.onward[:, None]
+        seen = followed.observations.reshape(len(followed.onward), -1) * followed.onward[:, None]
         said: Tensor = self.eye(torch.cat([seen, followed.rewards, followed.ends[:, None]], dim=1))
         return said
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from anabranch.nets.net import MOST_BINS
+from anabranch.nets.net import MOST_BINS, Flat
 from anabranch.nets.shape import Shape
 from anabranch.nets.world import Outcome, OutcomeHeads, Prediction, WorldModel, layers, unit
 
@@ -26,7 +26,7 @@ class WorldMlp(WorldModel):
     def __init__(self, shape: Shape, sizes: dict[str, int]) -> None:
         super().__init__(shape, sizes)
         latent, width, deep = sizes["latent"], sizes["width"], sizes["layers"]
-        self.encoder = nn.Sequential(nn.Flatten(), layers(shape.numbers, width, deep), nn.Linear(width, latent))
+        self.encoder = nn.Sequential(Flat(), layers(shape.numbers, width, deep), nn.Linear(width, latent))
         self.action = nn.Embedding(shape.actions, width)
         self.entry = nn.Linear(latent, width)
         with torch.no_grad():

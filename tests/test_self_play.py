@@ -11,6 +11,7 @@ from tests.test_lanes import network
 
 import anabranch as ab
 from anabranch.errors import DataError, GameError, UsageError
+from anabranch.learn.frozen_set import frozen_positions
 from anabranch.learn.presets import preset
 from anabranch.learn.records import GameRecord, seats_of
 from anabranch.learn.replay import Replay
@@ -204,6 +205,7 @@ def test_openings_are_random_moves_that_do_not_end_the_game():
     assert {record.opened for record in records} == set(range(1, 7))
     assert all(len(record.decisions) > record.opened for record in records)
     assert all(record.opened == 0 for record in played(game, 10, openings=0.0))
+    assert all(record.opened == 0 for record in played(game, 10, openings=1.0, opening_plies=0))
 
 
 def test_a_game_that_is_too_long_is_cut_off():
@@ -263,6 +265,21 @@ def test_what_cannot_be_learnt_from_is_the_games_fault_and_named(sees):
     with pytest.raises(GameError, match="not finite, to player 0 after 2 decisions of game 0"):
         replay.add(record)
     assert replay.total == 0
+
+
+class Stuck(Steps):
+    """Whoever moves third has no legal action."""
+
+    def legal(self, state, player):
+        return [] if state == 2 else super().legal(state, player)
+
+
+def test_rules_that_leave_somebody_nothing_to_do_are_named_where_moves_are_random():
+    for changes in ({"openings": 1.0, "opening_plies": 9}, {"random_games": 1}):
+        with pytest.raises(GameError, match="acting player 0 has no legal action in\n2"):
+            played(Stuck(), 9, **changes)
+    with pytest.raises(GameError, match="acting player 0 has no legal action in\n2"):
+        frozen_positions(Stuck(), 4)
 
 
 # A teacher that follows the rollout policy

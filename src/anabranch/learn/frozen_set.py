@@ -19,7 +19,7 @@ from anabranch.game.game import Game
 from anabranch.game.random import Random, below, key_of
 from anabranch.game.state import State
 from anabranch.game.words import CHANCE
-from anabranch.learn.records import seats_of
+from anabranch.learn.records import choices_of, seats_of
 from anabranch.play.agent import Move
 from anabranch.play.fixed_set import fixed_set
 from anabranch.search.exact.oracle import EQUAL, Oracle, SolvedOracle, own_oracle
@@ -159,6 +159,5 @@ def _played(game: Game, number: int, random: Random) -> list[State]:
             state, _ = state.step(state.sample(random))
             continue
         states.append(state)
-        choices = [list(state.choices(seat)) for seat in seats_of(state)]
-        state, _ = state.step([own[below(random, len(own))] for own in choices])
+        state, _ = state.step([own[below(random, len(own))] for own in choices_of(state)])
     return states

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from anabranch.errors import DataError, IllegalActionError, UsageError, reason
+from anabranch.errors import DataError, GameError, IllegalActionError, UsageError, reason
 from anabranch.game.game import Game
 from anabranch.game.state import State
 from anabranch.game.words import CHANCE, acting
@@ -265,3 +265,12 @@ def _decision(column: dict[str, list[Any]], row: int) -> Decision:
 def seats_of(state: State) -> tuple[int, ...]:
     """Return who decides."""
     return () if state.turn_bits == CHANCE else acting(state.turn_bits)
+
+
+def choices_of(state: State) -> list[list[int]]:
+    """Return the choices of everybody who decides; rules that leave somebody none are an error."""
+    found = [list(state.choices(seat)) for seat in seats_of(state)]
+    for seat, choices in zip(seats_of(state), found, strict=True):
+        if not choices:
+            raise GameError(f"{state.game.name}: acting player {seat} has no legal action in\n{state}")
+    return found

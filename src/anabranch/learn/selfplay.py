@@ -18,7 +18,7 @@ from anabranch.game.game import Game
 from anabranch.game.random import Random, below, uniform
 from anabranch.game.state import State
 from anabranch.game.words import CHANCE, as_row
-from anabranch.learn.records import Decision, GameRecord, seats_of
+from anabranch.learn.records import Decision, GameRecord, choices_of, seats_of
 from anabranch.learn.settings import SelfPlay as Settings
 from anabranch.learn.settings import TrainConfig
 from anabranch.learn.thinking import Found, Steps, Thinker, thinker
@@ -190,9 +190,9 @@ class Worker:
         """Begin a game: its start, its first dice and perhaps a few random moves."""
         seed = self.config.seed
         draws = Random(seed_for(seed, Purpose.OPENING, number))
-        plies = 0
-        if uniform(draws) < self.settings.openings:
-            plies = 1 + below(draws, max(1, self.settings.opening_plies))
+        plies, most = 0, self.settings.opening_plies
+        if uniform(draws) < self.settings.openings and most:
+            plies = 1 + below(draws, most)
         for _ in range(TRIES):
             playing = self._opened(number, plies, draws)
             if not playing.state.over:
@@ -209,9 +209,8 @@ class Worker:
         for _ in range(plies):
             if playing.state.over:
                 break
-            seats = seats_of(playing.state)
-            choices = [list(playing.state.choices(seat)) for seat in seats]
-            playing.play(seats, [own[below(draws, len(own))] for own in choices], model=self.version)
+            chosen = [own[below(draws, len(own))] for own in choices_of(playing.state)]
+            playing.play(seats_of(playing.state), chosen, model=self.version)
             playing.opened += 1
         return playing
 

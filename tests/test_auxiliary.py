@@ -266,6 +266,17 @@ def test_losses_by_hand_and_their_least():
     assert crossed.item() == pytest.approx(entropy.item(), rel=1e-5)
 
 
+def test_rows_that_count_twice_are_half_of_the_rows():
+    """What is drawn by weight is corrected in all losses; what counts for nothing is as if it were not there."""
+    draws = torch.Generator().manual_seed(0)
+    said = torch.randn(4, 3, generator=draws)
+    replies = torch.softmax(torch.randn(4, 3, generator=draws), 1)
+    fates = torch.tensor([[1.0, NAN, 0.0], [0.5, -1.0, NAN], [NAN, 0.25, 1.0], [1.0, 1.0, 1.0]])
+    for loss, wanted in ((reply_loss, replies), (fate_loss, fates)):
+        assert loss(said, wanted, torch.ones(4)) == loss(said, wanted)
+        torch.testing.assert_close(loss(said, wanted, torch.tensor([0.0, 2.0, 2.0, 0.0])), loss(said[1:3], wanted[1:3]))
+
+
 # Learning
 
 
@@ -485,6 +496,8 @@ class Tells(ab.ObjectGame):
         ({"thing": [1.0]}, r"of shape \(1,\), declared \(\)"),
         ({"thing": 1.5}, r"outside \[-1, 1\]"),
         ({"thing": -np.inf}, r"outside \[-1, 1\]"),
+        ({"thing": "mine"}, "thing that is no array of numbers: 'mine'"),
+        ({"thing": [[1.0], [1.0, 0.0]]}, "thing that is no array of numbers"),
     ],
 )
 def test_fates_that_are_not_as_declared_are_errors_of_the_game(answer, words):

@@ -17,6 +17,7 @@ from tests.test_training import SAID, all_of
 import anabranch as ab
 from anabranch.errors import DataError, UsageError
 from anabranch.learn import run_folder
+from anabranch.learn.auxiliary import new_heads
 from anabranch.learn.learner import new_net
 from anabranch.learn.losses import loss_of
 from anabranch.learn.presets import preset
@@ -216,8 +217,12 @@ def test_a_row_that_counts_for_nothing_is_as_if_it_were_not_there(method):
     made = preset(GAME, method)
     net = Net(architecture="world_mlp" if unroll else "mlp", width=16, latent=8, layers=1)
     config = replace(made, net=net, unroll=replace(made.unroll, past=0.5, consistency=0.0))
-    module, loss = new_net(net, shape_of(GAME), 0).eval(), loss_of(config)
-    rows = filled(Settings(), unroll).sample(4, 0, 0)
+    module, shapes = new_net(net, shape_of(GAME), 0).eval(), {} if unroll else {"reply": (GAME.actions,)}
+    loss = loss_of(config, new_heads(module, {"reply": 1.0}, shapes, 0))
+    replay = Replay(GAME, Settings(), Targets(mix=0.5), unroll, auxiliary=shapes)
+    for _ in range(30):
+        replay.add(won())
+    rows = replay.sample(4, 0, 0)
 
     def told(factors: list[float] | None, places: list[int]) -> list[float]:
         given = {name: column[places] for name, column in rows.items()}

@@ -27,13 +27,18 @@ class AuxiliaryHeads(nn.Module):
         self.weights = {name: weights[name] for name in shapes}
         self.each = nn.ModuleList([net.another_head(shape) for shape in shapes.values()])
 
-    def losses(self, hidden: Tensor, rows: Mapping[str, npt.NDArray[Any]]) -> tuple[Tensor, dict[str, Tensor]]:
-        """Return Σ weight·loss of what the trunk made of rows, and the losses, less the entropy of their targets."""
+    def losses(
+        self, hidden: Tensor, rows: Mapping[str, npt.NDArray[Any]], counts: Tensor | None = None
+    ) -> tuple[Tensor, dict[str, Tensor]]:
+        """Return Σ weight·loss of what the trunk made of rows, and the losses, less the entropy of their targets.
+
+        `counts` says how much each row counts in the means, where they do not count alike.
+        """
         total, shown = hidden.new_zeros(()), {}
         for (name, weight), head in zip(self.weights.items(), self.each, strict=True):
             wanted = torch.from_numpy(rows[f"auxiliary.{name}"])
             said = head(hidden).reshape(wanted.shape)
-            found, entropy = (reply_loss if name == REPLY else fate_loss)(said, wanted)
+            found, entropy = (reply_loss if name == REPLY else fate_loss)(said, wanted, counts)
             total = total + weight * found
             shown[name] = (found - entropy).detach()
         return total, shown
@@ -48,26 +53,31 @@ def new_heads(net: Net, weights: Mapping[str, float], shapes: Shapes, seed: int)
         return AuxiliaryHeads(net, weights, shapes)
 
 
-def reply_loss(said: Tensor, wanted: Tensor) -> tuple[Tensor, Tensor]:
+def reply_loss(said: Tensor, wanted: Tensor, counts: Tensor | None = None) -> tuple[Tensor, Tensor]:
     """Return −Σ_a π(a)·ln p(a), the mean over rows that have a reply, and the mean entropy of these replies.
 
     Which replies are legal depends on the move in between, so p is over all actions.
     """
-    known = ~wanted.isnan().any(dim=1)
+    counted, count = _counted(~wanted.isnan().any(dim=1, keepdim=True), counts)
     wanted = wanted.nan_to_num()
-    count = known.sum().clamp(min=1)
-    crossed = -(wanted * torch.log_softmax(said, dim=1)).sum() / count
-    return crossed, torch.special.entr(wanted).sum() / count
+    crossed = -(wanted * torch.log_softmax(said, dim=1) * counted).sum() / count
+    return crossed, (torch.special.entr(wanted) * counted).sum() / count
 
 
-def fate_loss(said: Tensor, wanted: Tensor) -> tuple[Tensor, Tensor]:
+def fate_loss(said: Tensor, wanted: Tensor, counts: Tensor | None = None) -> tuple[Tensor, Tensor]:
     """Return −q·ln p − (1 − q)·ln(1 − p) with q = (1 + x)/2 and p = 1/(1 + e^−y), the mean over x that are known.
 
     With it the mean entropy of q, which it has at the least. p has the right mean, 2·p − 1 that of x.
     """
-    known = ~wanted.isnan()
+    counted, count = _counted(~wanted.isnan(), counts)
     share = (1.0 + wanted.nan_to_num()) / 2.0
-    count = known.sum().clamp(min=1)
-    crossed = (functional.binary_cross_entropy_with_logits(said, share, reduction="none") * known).sum() / count
+    crossed = (functional.binary_cross_entropy_with_logits(said, share, reduction="none") * counted).sum() / count
     own = torch.special.entr(share) + torch.special.entr(1.0 - share)
-    return crossed, (own * known).sum() / count
+    return crossed, (own * counted).sum() / count
+
+
+def _counted(known: Tensor, counts: Tensor | None) -> tuple[Tensor, Tensor]:
+    """Return how much each entry counts in a mean, 0 where nothing is known, and what a mean is divided by."""
+    rows = torch.ones(len(known)) if counts is None else counts
+    counted = known * rows.reshape(-1, *[1] * (known.ndim - 1))
+    return counted, counted.sum().clamp(min=1e-9)

@@ -82,7 +82,10 @@ def _checked(game: Game, name: str, shape: tuple[int, ...], told: Any) -> Floats
     """Return what a game told of one fate, or say what is wrong with it."""
     if not isinstance(told, Mapping) or name not in told:
         raise GameError(f"{game.name}: fate must return what self.fates names, {name} too; found {shown(told)}")
-    numbers = np.asarray(told[name], np.float32)
+    try:
+        numbers = np.asarray(told[name], np.float32)
+    except (TypeError, ValueError) as error:
+        raise GameError(f"{game.name}: fate gave {name} that is no array of numbers: {shown(told[name])}") from error
     if numbers.shape != shape:
         raise GameError(f"{game.name}: fate gave {name} of shape {numbers.shape}, declared {shape}")
     if not (np.isnan(numbers) | (np.abs(numbers) <= 1.0)).all():

@@ -54,7 +54,7 @@ def alphazero(net: Net, rows: Arrays, value_weight: float = 1.0, heads: Auxiliar
     total = policy + value_weight * value
     more: dict[str, Tensor] = {}
     if heads is not None:
-        added, more = heads.losses(hidden, rows)
+        added, more = heads.losses(hidden, rows, counts)
         total = total + added
     return Loss(total, policy.detach() - own, value.detach(), more)
 

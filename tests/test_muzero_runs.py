@@ -20,10 +20,12 @@ from anabranch.learn.loop import Training
 from anabranch.learn.players import InProcess
 from anabranch.learn.presets import preset
 from anabranch.learn.processes import Processes
+from anabranch.learn.records import Decision, GameRecord
 from anabranch.learn.run_folder import RunFolder, examine
 from anabranch.learn.selfplay import Worker
-from anabranch.learn.settings import TrainConfig
+from anabranch.learn.settings import Targets, TrainConfig
 from anabranch.learn.stopping import Stopping
+from anabranch.learn.targets import steps_of
 from anabranch.learn.train import described, train
 from anabranch.play.agent import Turn
 from anabranch.play.names import agent_by_name
@@ -185,6 +187,19 @@ def test_players_who_choose_at_once_are_refused_before_a_run_is_made(tmp_path):
     with pytest.raises(UsageError, match="choose at once"):
         train(tmp_path / "run", described("goofspiel", {}), preset(ab.games.load("goofspiel"), "muzero"))
     assert not (tmp_path / "run").exists()
+
+
+def test_players_who_choose_at_once_later_in_a_game_are_refused_when_it_is_learnt_from():
+    game = ab.games.load("goofspiel", cards=4)
+    first = game.start().legal(0)[0], game.start().legal(1)[0]
+    with pytest.raises(UsageError, match="goofspiel: players choose at once"):
+        steps_of(GameRecord(0, 0, (), (Decision(first, (), (0.0, 0.0), (0.0, 0.0)),)), game, Targets())
+
+
+def test_a_run_whose_first_game_is_held_out_waits_for_another(tmp_path):
+    pairs = ("replay.least=1", "replay.shard=1", "learner.batch=2", "self_play.abreast=1", "most_steps=2")
+    done = train(tmp_path / "run", SAID, tiny(*pairs, "rating.models=0", "rating.positions=0"))
+    assert (done.step, done.games) == (2, 2)
 
 
 def test_a_network_that_does_not_know_the_rules_cannot_be_planned_in(tmp_path):

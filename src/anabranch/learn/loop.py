@@ -206,8 +206,8 @@ class Training:
     @property
     def credit(self) -> float:
         """How many rows the learner may be shown."""
-        if self.replay.total < self.config.replay.least or self._unread:
-            return 0.0
+        if self.replay.total < self.config.replay.least or not len(self.replay) or self._unread:
+            return 0.0  # all there is may be held out
         return self.config.learner.reuse * self.replay.total - self.learner.step * self.config.learner.batch
 
     def learn(self, most: int = 8) -> None:

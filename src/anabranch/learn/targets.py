@@ -14,6 +14,7 @@ from anabranch.game.state import State
 from anabranch.learn.fates import NOTHING, Shapes, auxiliary_targets
 from anabranch.learn.records import GameRecord, seats_of
 from anabranch.learn.settings import Targets
+from anabranch.models.learned import alone
 
 Floats = npt.NDArray[np.float64]
 
@@ -160,7 +161,7 @@ def steps_of(record: GameRecord, game: Game, settings: Targets) -> Steps | None:
         valued = np.full(len(decisions), record.finished)
     seen, legal, policies, seats = [], [], [], []
     for decision, state in zip(decisions, record.states(game), strict=True):
-        (seat,) = seats_of(state)
+        seat = alone(state)
         mask, shares = _over_actions(state, seat, decision.policy[0] if decision.full else {})
         seen.append(state.observe(seat))
         legal.append(mask)

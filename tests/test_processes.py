@@ -82,6 +82,17 @@ def test_a_process_that_dies_is_replaced_and_its_games_are_played():
     assert any("another one takes over its games" in words for words in said)
 
 
+def test_ctrl_c_in_a_terminal_is_for_the_learner_alone():
+    """It goes to the whole group; a process that is still importing would end with a traceback on the screen."""
+    config = tiny("workers=1")
+    players = Processes(SAID, config, Rollout(), 0, count())
+    try:
+        child = players.processes[0].child.pid
+        assert os.getpgid(child) == child != os.getpgrp()
+    finally:
+        players.close()
+
+
 def test_games_that_are_kept_for_a_moment_are_sent_when_numbers_run_out(monkeypatch):
     """Whoever hands out numbers does so for games that come back: by hand, one game at a time and three numbers."""
     monkeypatch.setattr("anabranch.learn.worker.TURN", math.inf)

@@ -45,6 +45,7 @@ class Process:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             env={**os.environ, **dict.fromkeys(POOLS, "1")},
+            process_group=0,  # Ctrl-C is for the learner, also while a process that plays is importing
         )
         self._news = news
         self.tell(SETUP, setup)

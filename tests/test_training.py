@@ -20,6 +20,7 @@ import safetensors.torch
 import torch
 from tests.disk import Disk
 from tests.sources import ROOT
+from tests.system_calls import game as made_up
 
 import anabranch as ab
 from anabranch.cli import GOOD, INTERRUPTED, USAGE, main
@@ -29,9 +30,10 @@ from anabranch.learn.learner import Learner, new_net
 from anabranch.learn.loop import Training
 from anabranch.learn.players import InProcess
 from anabranch.learn.presets import preset
-from anabranch.learn.records import GameRecord
+from anabranch.learn.records import Decision, GameRecord
 from anabranch.learn.run_folder import RunFolder, examine
 from anabranch.learn.settings import TrainConfig
+from anabranch.learn.statistics import calibration
 from anabranch.learn.status import Status
 from anabranch.learn.stopping import Stopping
 from anabranch.learn.train import described, train
@@ -601,6 +603,28 @@ def test_figures_and_the_page_of_a_run(tmp_path, capsys):
     plots = {path.stem: path.read_bytes() for path in (tmp_path / "plots").iterdir()}
     assert len(plots) == page.count("<svg")
     assert all(data.startswith(b"\x89PNG") for data in plots.values())
+
+
+def test_values_are_compared_with_what_came_after_them():
+    """2 are paid at once and 4 at the end: a root that says 4 + .5·0 first and 4 then is never off."""
+    steps = [Decision((0,), (), (2.0,), (4.0,), visits=8), Decision((0,), (), (4.0,), (4.0,), visits=8)]
+    record = GameRecord(0, 0, (), tuple(steps))
+    assert calibration([record], 0.5) == 0.0
+    assert calibration([record], 1.0) == 1.0
+    unsearched = dataclasses.replace(steps[0], visits=0)
+    assert calibration([dataclasses.replace(record, decisions=(unsearched, steps[1]))], 1.0) == 0.0
+    assert calibration([dataclasses.replace(record, finished=False)], 1.0) == calibration([], 1.0) == 0.0
+
+
+def test_figures_of_a_run_can_be_had_without_its_game(tmp_path, capsys):
+    """The file of its rules has gone, or its name begins at another folder."""
+    with RunFolder.create(tmp_path / "run", described("gone.py:Gone", {}), tiny("self_play.decided=0.9")) as run:
+        run.commit_games([made_up(0), made_up(1)], 2)
+    assert main(["stats", str(tmp_path / "run")]) == GOOD
+    told = capsys.readouterr()
+    assert "gone.py:Gone: 2 games" in told.out
+    assert "there is no file gone.py" in told.err
+    assert "decided games are not counted" in told.err
 
 
 def test_tensorboard_reads_the_figures_of_every_checkpoint(tmp_path):

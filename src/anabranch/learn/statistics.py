@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from anabranch.errors import AnabranchError
 from anabranch.game.game import Game
 from anabranch.learn.decided import decided_before
 from anabranch.learn.rating import played_by, table
@@ -36,7 +37,7 @@ class Statistics:
     mean_returns: tuple[float, ...]  # per seat
     repeated: float  # share of the newest games that are move for move like one before
     entropy: float  # of recorded policies, in nats
-    calibration: float  # mean |root value − what came of it| over the newest games, in seats
+    calibration: float  # mean |root value − what came after it| over the newest games, in seats
     decided: float  # share of searches of the newest games after these were decided
     spared: float  # share of visits that this spared
     course: tuple[dict[str, Any], ...]
@@ -107,6 +108,28 @@ def spared(records: Sequence[GameRecord], settings: SelfPlay, game: Game | None)
     return len(visits[True]) / count, 1.0 - made / count / float(np.mean(visits[False]))
 
 
+def calibration(records: Sequence[GameRecord], discount: float) -> float:
+    """Return the mean of |root value − what was paid from there on| over all seats and searches of finished games."""
+    off: list[float] = []
+    for record in records:
+        came: list[float] = []
+        for d in reversed(record.decisions if record.finished else ()):
+            later = came or [0.0] * len(d.rewards)
+            came = [paid + discount * rest for paid, rest in zip(d.rewards, later, strict=True)]
+            if d.visits:
+                off += [abs(value - rest) for value, rest in zip(d.value, came, strict=True)]
+    return float(np.mean(off)) if off else 0.0
+
+
+def _game(run: RunFolder) -> Game | None:
+    """Return the game of a run; None, which is said, if its file is no longer where it was."""
+    try:
+        return load_game(run.game)
+    except AnabranchError as error:
+        run.warn(f"{error}; without the game nothing is discounted, and decided games are not counted")
+        return None
+
+
 def statistics(run: RunFolder) -> Statistics:
     """Return the figures of a run."""
     shards, metrics = run.ledger.rows["shards"], run.ledger.rows["metrics"]
@@ -117,15 +140,8 @@ def statistics(run: RunFolder) -> Statistics:
     lines = {(record.seed, record.dice, tuple((d.actions, d.dice) for d in record.decisions)) for record in newest}
     policies = [list(policy.values()) for record in newest for d in record.decisions if d.full for policy in d.policy]
     entropy = [-sum(share * np.log(share) for share in policy if share > 0) for policy in policies]
-    off = [
-        abs(value - got)
-        for record in newest
-        for d in record.decisions
-        if d.visits and record.finished
-        for value, got in zip(d.value, record.returns, strict=True)
-    ]
-    settings = run.config.self_play
-    decided, less = spared(newest, settings, None if settings.decided is None else load_game(run.game))
+    game = _game(run)
+    decided, less = spared(newest, run.config.self_play, game)
     return Statistics(
         game=run.game["name"],
         games=len(run.ids),
@@ -139,7 +155,7 @@ def statistics(run: RunFolder) -> Statistics:
         mean_returns=tuple(np.mean(returns, axis=0).tolist()) if returns else (),
         repeated=1.0 - len(lines) / len(newest) if newest else 0.0,
         entropy=float(np.mean(entropy)) if entropy else 0.0,
-        calibration=float(np.mean(off)) if off else 0.0,
+        calibration=calibration(newest, 1.0 if game is None else float(game.discount)),
         decided=decided,
         spared=less,
         course=tuple(metrics),

@@ -26,5 +26,9 @@ def read(data: bytes, name: str, learner: Learner) -> None:
         raise DataError(f"{name} is damaged: {reason(error)}") from None
     expected = {key: (tuple(tensor.shape), tensor.dtype) for key, tensor in learner.state().items()}
     if {key: (tuple(tensor.shape), tensor.dtype) for key, tensor in found.items()} != expected:
-        raise DataError(f"{name} is of another network than the settings of this run make")
+        raise DataError(
+            f"{name} is of another network than the settings of this run make of its game. They stay as they are, so "
+            f"the game has changed in how much players see, may do or are told at its end; such rules need a run of "
+            f"their own"
+        )
     learner.load(found)

@@ -1,13 +1,14 @@
 """What pays in training: one setting changed at a time, several seeds, as many processor minutes each.
 
-    .venv/bin/python benchmarks/ablations.py [--cpu-minutes 3] [--seeds 0 1 2] [--only preset "no teacher" …] [--write]
+    .venv/bin/python benchmarks/ablations.py [--cpu-minutes 3] [--seeds 0 1 2] [--only nothing "no teacher" …] [--write]
     .venv/bin/python benchmarks/ablations.py --game othello [--cpu-minutes 2] [--seeds 0 1] [--write]
 
 Every run plays and learns in one process until its processor time is used up; then its newest network is scored. In
 connect four: best moves on solved positions from random and from strong play, by the policy alone and with 100
-simulations, and a match at 200 simulations against a search with 1,000 plain rollouts a move. In Othello 6×6 the same
-on endings that its oracle solves, and a match against as many plain rollouts as simulations; in PyRat such a match
-alone. These two begin with settings for short runs, and their tables say what auxiliary heads are worth there.
+simulations, and a match at 200 simulations against a search with 1,000 rollouts a move, the library's own, which take a
+win in one. In Othello 6×6 the same on endings that its oracle solves, and a match against as many plain rollouts as
+simulations; in PyRat such a match alone. All begin with settings for short runs; the tables of the last two say what
+auxiliary heads are worth there.
 
 A cell is the mean over seeds, and the reach of its 95 % interval by Student's t over seeds: what another seed may
 change is in it. Runs that were made before, with as many minutes, are read from benchmarks/results/ablations.jsonl, so
@@ -65,8 +66,9 @@ def gumbel(config: TrainConfig) -> TrainConfig:
 
 
 VARIANTS: dict[str, Callable[[TrainConfig], TrainConfig]] = {
-    "preset": said(),
+    "nothing": said(),
     "no teacher": said("teacher.positions=0"),
+    "20,000 positions of the teacher": said("teacher.positions=20000"),
     "no rollouts in values": said("self_play.rollouts=0"),
     "neither": said("teacher.positions=0", "self_play.rollouts=0"),
     "batch 512": said("learner.batch=512"),
@@ -143,9 +145,10 @@ def endings(game: ab.Game) -> Sets:
     return frozen_positions(game, 300)
 
 
+SHORT = ("teacher.positions=5000", "learner.warm_up=100", "learner.steps=500")
 BRIEF = ("learner.batch=256", "learner.warm_up=50", "learner.steps=500", "replay.least=1000", "export.evaluator=torch")
 STUDIES = {
-    GAME: Study(GAME, {}, said(), VARIANTS, OPPONENT, SIMULATIONS, stored, "ablations"),
+    GAME: Study(GAME, {}, said(*SHORT), VARIANTS, "search:simulations=1000,c=3", SIMULATIONS, stored, "ablations"),
     "othello": Study(
         "othello",
         {"size": 6},

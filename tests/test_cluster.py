@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 from tests.sources import ROOT
+from tests.test_muzero_runs import tiny as tiny_muzero
 from tests.test_training import SAID, tiny
 
 import anabranch as ab
@@ -88,9 +89,11 @@ def test_actors_that_never_play_end_a_run_with_an_error(ray: Any, monkeypatch: p
         players.close()
 
 
-def test_a_run_with_actors_learns_and_commits_each_game_once(ray: Any, tmp_path: Path):
-    done = train(tmp_path / "run", SAID, tiny("most_steps=30", "rating.models=0"), workers=1, ray="local")
-    assert done.step == 30
+@pytest.mark.parametrize("method", ["alphazero", "muzero"])
+def test_a_run_with_actors_learns_and_commits_each_game_once(ray: Any, tmp_path: Path, method: str):
+    settings = {"alphazero": tiny, "muzero": tiny_muzero}[method]("most_steps=30", "rating.models=0")
+    done = train(tmp_path / "run", SAID, settings, workers=1, ray="local")
+    assert (done.method, done.step) == (method, 30)
     with RunFolder.open(tmp_path / "run") as run:
         found = [record.id for row in run.ledger.rows["shards"] for record in run.games(row)]
         assert len(set(found)) == len(found) == done.games
@@ -111,9 +114,10 @@ def test_a_cluster_that_is_not_there_is_named(monkeypatch: pytest.MonkeyPatch):
 
 
 @pytest.mark.hard
-def test_two_nodes_train_to_perfection_while_actors_are_killed_every_ten_seconds(tmp_path: Path):
+@pytest.mark.parametrize("method", ["alphazero", "muzero"])
+def test_two_nodes_train_to_perfection_while_actors_are_killed_every_ten_seconds(tmp_path: Path, method: str):
     done = subprocess.run(
-        [sys.executable, "-m", "tests.two_nodes", str(tmp_path / "run"), "--minutes", "3"],
+        [sys.executable, "-m", "tests.two_nodes", str(tmp_path / "run"), "--minutes", "3", "--method", method],
         cwd=ROOT,
         stdout=subprocess.PIPE,
         text=True,

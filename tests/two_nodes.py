@@ -1,6 +1,6 @@
 """Train tic-tac-toe on a Ray cluster of two nodes on this machine, while somebody kills those who play.
 
-    python -m tests.two_nodes FOLDER [--minutes 3] [--every 10] [--workers 2]
+    python -m tests.two_nodes FOLDER [--minutes 3] [--every 10] [--workers 2] [--method muzero]
 
 Prints as JSON how many were killed, whether every game counts once, and how many of 200 games against perfect play are
 lost.
@@ -45,6 +45,7 @@ def main() -> None:
     parser.add_argument("--minutes", type=float, default=3.0)
     parser.add_argument("--every", type=float, default=10.0)
     parser.add_argument("--workers", type=int, default=2)
+    parser.add_argument("--method", default="alphazero")
     asked = parser.parse_args()
     os.environ.update(RAY_USAGE_STATS_ENABLED="0", RAY_worker_niceness="0")
     from ray.cluster_utils import Cluster
@@ -61,7 +62,7 @@ def main() -> None:
                 killed.append(place)
 
     game, said = ab.games.load("tic_tac_toe"), described("tic_tac_toe", {})
-    config = preset(game)
+    config = preset(game, asked.method)
     config = dataclasses.replace(config, rating=dataclasses.replace(config.rating, models=0))
     threading.Thread(target=kill, daemon=True).start()
     told: list[str] = []

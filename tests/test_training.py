@@ -36,8 +36,10 @@ from anabranch.learn.settings import TrainConfig
 from anabranch.learn.statistics import calibration
 from anabranch.learn.status import Status
 from anabranch.learn.stopping import Stopping
-from anabranch.learn.train import described, train
+from anabranch.learn.train import Changes, described, train
+from anabranch.nets.files import read
 from anabranch.nets.shape import shape_of
+from anabranch.search.settings.mapping import from_pairs
 
 GAME = ab.games.load("tic_tac_toe")
 SAID = described("tic_tac_toe", {})
@@ -51,8 +53,6 @@ TINY = (
 
 
 def tiny(*more: str) -> TrainConfig:
-    from anabranch.search.settings.mapping import from_pairs
-
     return from_pairs([*TINY, *more], base=preset(ab.games.load("tic_tac_toe")))
 
 
@@ -240,6 +240,25 @@ def test_other_settings_or_games_do_not_go_on_with_a_run(tmp_path):
         train(tmp_path / "run", SAID, preset(GAME, "muzero"))
     with pytest.raises(UsageError, match="a run of tic_tac_toe"):
         train(tmp_path / "run", described("connect_four", {}))
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_only_what_is_said_is_compared_with_the_settings_of_a_run(method, tmp_path):
+    """A run's own settings need not be said again, nor the same ones be left out; free ones may be changed."""
+    folder = tmp_path / "run"
+
+    def going_on(*pairs: str, of: Any = None) -> int:
+        return train(folder, SAID, Changes(lambda run: from_pairs(list(pairs), base=run), of)).step
+
+    assert going_on(*TINY, "net.width=8", "net.latent=8", "most_steps=3", "rating.models=0", of=method) == 3
+    assert going_on("most_steps=4", of=method) == 4
+    assert going_on("most_steps=5", "learner.batch=16") == 5
+    assert train(folder, SAID, minutes=1e-6).step == 5
+    with pytest.raises(UsageError, match=r"other settings \(learner\.batch\); leave them out"):
+        going_on("most_steps=6", "learner.batch=32", of=method)
+    other = METHODS[METHODS.index(method) - 1]
+    with pytest.raises(UsageError, match=f"a run by {method}, not by {other}; go on with --method {method}"):
+        going_on(of=other)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -662,7 +681,7 @@ def test_ratings_are_none_of_the_minutes_of_a_run(tmp_path, monkeypatch):
 
 def test_what_cannot_be_trained_is_told_before_torch_is_imported():
     code = (
-        "import sys; from pathlib import Path; from anabranch.learn.train import described, train\n"
+        "import sys; from pathlib import Path; from anabranch.learn.train import Changes, described, train\n"
         "try: train(Path('nowhere'), described(sys.argv[1], {}))\n"
         "except Exception as error: print(type(error).__name__, 'torch' in sys.modules)"
     )
@@ -710,3 +729,28 @@ def test_a_run_that_has_not_begun_to_play_says_so():
     status = Status(3.0, 1.0, 0, 0, 0, 0, 0.0, 0.0, 0.0, {"learner": 1.0, "self_play": 0.0}, 57.0, None, None, None)
     assert str(status).startswith("0.1 of 1 min, 57 s left, nothing is played yet")
     assert "1 games" in str(dataclasses.replace(status, games=1))
+
+
+def test_a_run_whose_learner_states_are_damaged_goes_on_from_its_newest_weights(tmp_path):
+    """Then without those too: learning begins anew from the games, and either is said."""
+    folder, config = tmp_path / "run", tiny("most_steps=25", "rating.models=0")
+    train(folder, SAID, config)
+    for path in (folder / "states").iterdir():
+        path.write_bytes(path.read_bytes() + b"more")
+    said: list[str] = []
+    with RunFolder.open(folder, said.append) as run:
+        newest = run.ledger.rows["models"][-1]
+        training = Training(run, GAME, run.config)
+        weights = read(newest["file"], run.read(newest["file"], newest["sha256"]), GAME).state_dict()
+    assert training.learner.step == newest["step"] == 25
+    assert all((training.learner.average.state_dict()[name] == tensor).all() for name, tensor in weights.items())
+    assert said[-2].endswith("no state of the learner is left")
+    assert said[-1] == f"going on from the weights in {newest['file']}, step 25; the optimiser begins anew"
+    done = train(folder, SAID, dataclasses.replace(config, most_steps=27))
+    assert done.step == 27
+    for part in ("states", "models"):
+        for path in (folder / part).iterdir():
+            path.write_bytes(b"")
+    with RunFolder.open(folder, said.append) as run:
+        assert Training(run, GAME, run.config).learner.step == 0
+    assert said[-1] == "nor is any model: learning begins anew, from the games that are there"

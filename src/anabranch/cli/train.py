@@ -17,7 +17,8 @@ from anabranch.cli.output import say
 from anabranch.cli.progress import progress
 from anabranch.cli.search_flags import names_of_training
 from anabranch.cli.show import print_json, print_table
-from anabranch.learn.train import Trained, described, train
+from anabranch.learn.settings import TrainConfig
+from anabranch.learn.train import Changes, Trained, described, train
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,18 +93,16 @@ class Command(GameFlags):
             self._print(done)
         return GOOD
 
-    def _config(self) -> Any:
-        """Return the settings, or None where none were given: then a run that is there keeps its own."""
-        if not self.config and not self.set and self.seed is None and self.method is None:
-            return None
-        from anabranch.learn.presets import preset
+    def _config(self) -> Changes:
+        """Return what flags say of settings."""
         from anabranch.search.settings.mapping import from_pairs, from_toml
 
-        made = preset(self.load(), self.method or "alphazero")
-        if self.config:
-            made = from_toml(self.config, base=made)
-        made = from_pairs(self.set, base=made)
-        return made if self.seed is None else dataclasses.replace(made, seed=self.seed)
+        def to(usual: TrainConfig) -> TrainConfig:
+            made = from_toml(self.config, base=usual) if self.config else usual
+            made = from_pairs(self.set, base=made)
+            return made if self.seed is None else dataclasses.replace(made, seed=self.seed)
+
+        return Changes(to, self.method)
 
     def _again(self) -> str:
         return shlex.join(["anabranch", *sys.argv[1:]])

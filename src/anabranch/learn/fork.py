@@ -32,8 +32,7 @@ def fork(source: Path, target: Path, *, model: int | None = None, config: TrainC
     learner = new_learner(game, settings)
     if net.sizes != learner.net.sizes or type(net) is not type(learner.net):
         raise UsageError(f"model {number} is a {net.architecture} with {net.sizes}, and the settings want another one")
-    learner.net.load_state_dict(net.state_dict())
-    learner.average.load_state_dict(net.state_dict())
+    learner.begin_with(net)
     facts = {"step": 0, "exports": 0, "seconds": 0.0, "positions": 0, "score": None}
     with RunFolder.create(target, said, settings) as run:
         run.add("events", {"forked": str(source), "model": number, "sha256": row["sha256"]})

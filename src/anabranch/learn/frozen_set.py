@@ -13,13 +13,14 @@ from typing import Any
 
 import msgspec
 
-from anabranch.errors import AnabranchError, DataError, UsageError, reason
+from anabranch.errors import AnabranchError, DataError, TooManyStatesError, UsageError, reason
 from anabranch.files import DATA, read_file
+from anabranch.game.compiled import CompiledGame
+from anabranch.game.environment import EnvironmentGame
 from anabranch.game.game import Game
 from anabranch.game.random import Random, below, key_of
 from anabranch.game.state import State
-from anabranch.game.words import CHANCE
-from anabranch.learn.records import choices_of, seats_of
+from anabranch.learn.records import random_line, seats_of
 from anabranch.play.agent import Move
 from anabranch.play.fixed_set import fixed_set
 from anabranch.search.exact.oracle import EQUAL, Oracle, SolvedOracle, own_oracle
@@ -27,7 +28,9 @@ from anabranch.search.exact.solve import solve
 
 STORED = DATA / "positions"
 KIND, FORMAT, LARGEST = "anabranch frozen positions", 1, 2**22
-MOST_STATES = 50_000  # that may follow a position without an oracle
+MOST_STATES, EFFORT = 50_000, 10_000_000  # that may follow a position without an oracle, and all that are looked at
+MOST_SLOW, EFFORT_SLOW = 6_000, 100_000  # the same of rules that are not compiled: about ten seconds
+LONGEST = 1000  # decisions of a random game
 MOST_GAMES = 20  # random games per position wanted, before the set stays smaller
 FEWEST = 10  # positions that say anything
 TRIED = 3  # positions drawn for each one wanted: in some of them all moves are equally good
@@ -131,33 +134,36 @@ def _by_oracle(game: Game, oracle: Oracle, count: int, seed: int) -> Sets:
 
 
 def _by_play(game: Game, count: int, seed: int) -> Sets:
-    """Draw positions from random play and solve all that can follow each."""
+    """Draw positions from random play and solve all that can follow each, as long as that takes no more than EFFORT.
+
+    Where that is too much, only positions nearer to the end of their game are tried from then on.
+    """
+    if isinstance(game, EnvironmentGame):  # which cannot be copied, so every step of a solver begins an episode again
+        return {}
+    compiled = isinstance(game, CompiledGame) and game.compiled
+    most, left = (MOST_STATES, EFFORT) if compiled else (MOST_SLOW, EFFORT_SLOW)
+    near = LONGEST  # so many decisions before the end
     found: dict[Any, Solved] = {}
     for number in range(MOST_GAMES * count):
-        if len(found) >= count or (number >= MOST_GAMES and not found):
+        if len(found) >= count or left <= 0 or (number >= MOST_GAMES and not found):
             break
         random = Random(key_of((seed, number, 0x736F6C76)))
-        states = [state for state in _played(game, number, random) if len(seats_of(state)) == 1]
+        states = [state for state in random_line(game, number, random, LONGEST) if len(seats_of(state)) == 1]
         if not states:
             break
-        state = states[below(random, len(states))]
+        at = max(0, len(states) - near)
+        at += below(random, len(states) - at)
         try:
-            known = solved(SolvedOracle(solve(state, max_states=MOST_STATES)), state)
-        except AnabranchError:  # too many states, or loops without a value
+            solution = solve(states[at], max_states=most)
+        except TooManyStatesError:
+            left -= most
+            near = max(1, len(states) - at - 1)
             continue
+        except AnabranchError:  # loops without a value
+            left -= most
+            continue
+        left -= solution.states
+        known = solved(SolvedOracle(solution), states[at])
         if known is not None:
-            found.setdefault(state.data, known)
+            found.setdefault(states[at].data, known)
     return {"random": [*found.values()]}
-
-
-def _played(game: Game, number: int, random: Random) -> list[State]:
-    """Return the positions of a random game in which somebody decides."""
-    states: list[State] = []
-    state = game.start(number)
-    while not state.over and len(states) < 1000:
-        if state.turn_bits == CHANCE:
-            state, _ = state.step(state.sample(random))
-            continue
-        states.append(state)
-        state, _ = state.step([own[below(random, len(own))] for own in choices_of(state)])
-    return states

@@ -128,6 +128,12 @@ class Learner:
 
     # What goes into a checkpoint
 
+    def begin_with(self, net: Net, step: int = 0) -> None:
+        """Take over the weights of a network of the same sizes; the optimiser's moments and heads begin anew."""
+        self.net.load_state_dict(net.state_dict())
+        self.average.load_state_dict(net.state_dict())
+        self.step = step
+
     def mark_good(self) -> None:
         """Remember weights and optimiser as they are, to return to."""
         self._good = self._kept()

@@ -32,7 +32,7 @@ from anabranch.learn.run_folder import RunFolder
 from anabranch.learn.settings import TrainConfig
 from anabranch.learn.status import Status
 from anabranch.learn.stopping import Stopping
-from anabranch.nets.files import written
+from anabranch.nets.files import read, written
 
 Result = TypeVar("Result")
 HELD_OUT = 4_000  # newest positions that imagined ones are compared with
@@ -81,6 +81,8 @@ class Training:
             checkpoint.read(state, row["state"], self.learner)
             self.learner.mark_good()
             self._saved_step, self._exports, self.score = self.learner.step, row["exports"], row["score"]
+        elif self.run.ledger.rows["models"]:
+            self._go_on_without_state()
         metrics = self.run.ledger.rows["metrics"]
         self._before = max((row["seconds"] for row in metrics), default=0.0)
         self.reanalysis.count = max((row.get("reanalysed", 0) for row in metrics), default=0)
@@ -94,6 +96,18 @@ class Training:
                 self.replay.skip(row[kind])
             else:
                 self._unread.append(row)
+
+    def _go_on_without_state(self) -> None:
+        """Take up the newest network that is left, if any is; what the optimiser knew is lost."""
+        found = self.run.newest_weights()
+        if found is None:
+            self.run.warn("nor is any model: learning begins anew, from the games that are there")
+            return
+        row, weights = found
+        self.learner.begin_with(read(row["file"], weights, self.game), row["step"])
+        self.learner.mark_good()
+        self._exports, self.score = row["exports"], row["score"]
+        self.run.warn(f"going on from the weights in {row['file']}, step {row['step']:,}; the optimiser begins anew")
 
     def catch_up(self, most: int | None = None) -> None:
         """Read shards of the window, so many or all; what is played meanwhile comes after them.

@@ -8,6 +8,8 @@ from typing import Any
 
 from anabranch.game.environment import EnvironmentGame
 from anabranch.game.game import Game
+from anabranch.game.random import Random
+from anabranch.learn.records import random_line, seats_of
 from anabranch.learn.settings import (
     Export,
     Learner,
@@ -34,6 +36,7 @@ from anabranch.search.settings.config import (
 
 WIDE = 8.0  # returns that span more are learnt as categories
 BINS = 64
+LOOKED_AT, LONGEST = 5, 200  # random games, and decisions of each, that show whether players choose at once
 
 
 def preset(game: Game, method: Method = "alphazero") -> TrainConfig:
@@ -77,9 +80,11 @@ def _search(*, full: int, fast: int, chance: float = 0.25, **more: Any) -> Searc
 
 
 def takes_turns(game: Game) -> bool:
-    """Whether nobody chooses at the same time as somebody else at the start, which tells most games."""
-    turn = game.start().turn
-    return isinstance(turn, int) or len(turn) == 1
+    """Whether nobody chooses at the same time as somebody else in a few random games, the same ones every time."""
+    if isinstance(game, EnvironmentGame):
+        return True
+    games = (random_line(game, number, Random(number), LONGEST) for number in range(LOOKED_AT))
+    return all(len(seats_of(state)) < 2 for line in games for state in line)
 
 
 def _at_once(made: TrainConfig) -> TrainConfig:

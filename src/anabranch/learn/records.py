@@ -18,11 +18,13 @@ import numpy.typing as npt
 
 from anabranch.errors import DataError, GameError, IllegalActionError, UsageError, reason
 from anabranch.game.game import Game
+from anabranch.game.random import Random, below
 from anabranch.game.state import State
 from anabranch.game.words import CHANCE, acting
 
 FORMAT = 1
 MOST_BYTES = 2**30  # of a shard
+ROLLS = 100  # a decision of a random game, on average, before it is given up
 
 
 @dataclass(frozen=True)
@@ -274,3 +276,17 @@ def choices_of(state: State) -> list[list[int]]:
         if not choices:
             raise GameError(f"{state.game.name}: acting player {seat} has no legal action in\n{state}")
     return found
+
+
+def random_line(game: Game, number: int, random: Random, most: int) -> Iterator[State]:
+    """Yield the positions of a random game in which somebody decides, at most so many."""
+    state = game.start(number)
+    for _ in range(ROLLS * most):
+        if state.over or most == 0:
+            return
+        if state.turn_bits == CHANCE:
+            state, _ = state.step(state.sample(random))
+            continue
+        yield state
+        most -= 1
+        state, _ = state.step([own[below(random, len(own))] for own in choices_of(state)])

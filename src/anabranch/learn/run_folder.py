@@ -36,6 +36,7 @@ SETTINGS, LEDGER, COPY, LOCK = "run.toml", "run.sqlite", "run.sqlite.copy", "run
 REPLAY, MODELS, STATES = "replay", "models", "states"
 LARGEST = 2**31
 KEPT_STATES = 2
+NO_STATE = "no state of the learner is left"
 _OWN = re.compile(r"[0-9]{6,}\.(npz|safetensors)")  # names of files in a run's folders
 
 
@@ -306,11 +307,21 @@ class RunFolder:
 
     def newest_state(self) -> tuple[dict[str, Any], bytes, bytes] | None:
         """Return the newest checkpoint whose files are as they were written: its row, weights and learner."""
-        for row in reversed(self.ledger.rows["models"][-KEPT_STATES:]):
+        rows = self.ledger.rows["models"][-KEPT_STATES:]
+        for row in reversed(rows):
             try:
                 return row, self.read(row["file"], row["sha256"]), self.read(row["state"], row["state_sha256"])
             except (DataError, MissingFileError) as error:
-                self.warn(f"{error}; going on from the checkpoint before it")
+                self.warn(f"{error}; " + ("going on from the checkpoint before it" if row is not rows[0] else NO_STATE))
+        return None
+
+    def newest_weights(self) -> tuple[dict[str, Any], bytes] | None:
+        """Return the row and the weights of the newest model whose file is as it was written."""
+        for row in reversed(self.ledger.rows["models"]):
+            try:
+                return row, self.read(row["file"], row["sha256"])
+            except (DataError, MissingFileError) as error:
+                self.warn(str(error))
         return None
 
     # Everything

@@ -15,7 +15,7 @@ from anabranch.game.game import Game
 from anabranch.learn.fates import auxiliary_shapes
 from anabranch.learn.presets import preset, takes_turns
 from anabranch.learn.run_folder import RunFolder
-from anabranch.learn.settings import SelfPlay, TrainConfig
+from anabranch.learn.settings import Method, SelfPlay, TrainConfig
 from anabranch.play.names import agent_by_name
 from anabranch.search.settings.mapping import to_mapping
 
@@ -43,6 +43,18 @@ class Trained:
     mix: str  # how an evaluator's name says which rollouts are mixed in: ":rollouts=4+share=0.5", or nothing
 
 
+@dataclass(frozen=True)
+class Changes:
+    """What somebody says of settings, beside those of a preset or of a run that is there."""
+
+    to: Callable[[TrainConfig], TrainConfig]
+    method: Method | None = None
+
+    def over_preset(self, game: Game) -> TrainConfig:
+        """Return the settings of a new run."""
+        return self.to(preset(game, self.method or "alphazero"))
+
+
 def load_game(said: dict[str, Any]) -> Game:
     """Make a game from what `RunFolder.game` remembers."""
     return games.load(said["name"], compiled=said["compiled"], **said["options"])
@@ -56,7 +68,7 @@ def described(name: str, options: dict[str, Any], *, compiled: bool = True) -> d
 def train(
     folder: Path,
     said: dict[str, Any],
-    config: TrainConfig | None = None,
+    config: TrainConfig | Changes | None = None,
     *,
     minutes: float | None = None,
     workers: int | None = None,
@@ -66,12 +78,15 @@ def train(
 ) -> Trained:
     """Train, in a folder that is made or that has a run of the same game and settings, which then goes on.
 
-    `said` describes the game; `minutes` are those of the whole run, `workers` the processes that play beside this one,
-    `ray` a cluster whose actors play instead; they may change when a run goes on. `say` gets what should stay on a
-    screen, `progress` what replaces what it got before: a status, or words. Needs torch.
+    `said` describes the game. `config` is all settings, or what is to be changed of the preset's or, where a run is
+    there, of that one's; a run keeps its settings, so what differs from them is an error. `minutes` are those of the
+    whole run, `workers` the processes that play beside this one, `ray` a cluster whose actors play instead; they may
+    change when a run goes on. `say` gets what should stay on a screen, `progress` what replaces what it got before: a
+    status, or words. Needs torch.
     """
     game = load_game(said)  # before torch, which takes seconds to import: a name misspelt is told at once
-    wanted = preset(game) if config is None else config
+    config = Changes(lambda usual: usual) if config is None else config
+    wanted = config.over_preset(game) if isinstance(config, Changes) else config
     given_now = (("minutes", minutes), ("workers", workers), ("ray", ray))
     now = {name: value for name, value in given_now if value is not None}
     wanted = dataclasses.replace(wanted, **now)  # type: ignore[arg-type]  # refuses what cannot be before a folder is made
@@ -94,12 +109,11 @@ def train(
     if wanted.rating.models and game.players > 1:
         for name in wanted.rating.anchors.split():
             agent_by_name(name, game)  # now, and not at the end of a run
-    with opened(folder, said, wanted, given=config is not None, say=say) as run, Stopping() as stop:
+    with opened(folder, said, wanted, config, say=say) as run, Stopping() as stop:
         threads = torch.get_num_threads()
         torch.set_num_threads(1)
         try:
-            free = {name: getattr(wanted if config is not None else run.config, name) for name in FREE}
-            settings = dataclasses.replace(run.config, **{**free, **now})
+            settings = dataclasses.replace(applied(config, run), **now)  # type: ignore[arg-type]  # as above
             settings = dataclasses.replace(settings, workers=workers_of(settings, cores()))
             training = Training(run, game, settings, progress)
             if training.done:
@@ -175,30 +189,37 @@ def _players(
     return InProcess(game, config, evaluator, version, numbers)
 
 
-def opened(folder: Path, said: dict[str, Any], config: TrainConfig, *, given: bool, say: Say) -> RunFolder:
-    """Begin a run, or open the one that is there if it is of the same game and settings."""
+def opened(
+    folder: Path, said: dict[str, Any], wanted: TrainConfig, config: TrainConfig | Changes, *, say: Say
+) -> RunFolder:
+    """Begin a run of wanted settings, or open the one that is there if it is of this game and as `config` says."""
     if not RunFolder.begun(folder):
-        return RunFolder.create(folder, said, config, say)
+        return RunFolder.create(folder, said, wanted, say)
     run = RunFolder.open(folder, say)
     try:
         if run.game != said:
             raise UsageError(f"{folder} has a run of {run.game['name']} {run.game['options']}; name another folder")
-        before, now = ({k: v for k, v in to_mapping(each).items() if k not in FREE} for each in (run.config, config))
-        if given and before["method"] != now["method"]:
+        if config.method not in (None, run.config.method):
             raise UsageError(
-                f"{folder} has a run by {before['method']}, not by {now['method']}; go on with --method "
-                f"{before['method']}, or name another folder"
+                f"{folder} has a run by {run.config.method}, not by {config.method}; go on with --method "
+                f"{run.config.method}, or name another folder"
             )
-        if given and before != now:
-            changed = changed_settings(before, now)
+        before, now = (to_mapping(each) for each in (run.config, applied(config, run)))
+        differ = [name for name in changed_settings(before, now) if name not in FREE]
+        if differ:
             raise UsageError(
-                f"{folder} has a run with other settings ({', '.join(changed)}); leave them out to go on with it, "
+                f"{folder} has a run with other settings ({', '.join(differ)}); leave them out to go on with it, "
                 "begin another one with --run FOLDER, or with one of its models by anabranch fork"
             )
     except BaseException:
         run.close()
         raise
     return run
+
+
+def applied(config: TrainConfig | Changes, run: RunFolder) -> TrainConfig:
+    """Return what somebody wants a run to go on with."""
+    return config.to(run.config) if isinstance(config, Changes) else config
 
 
 def changed_settings(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:

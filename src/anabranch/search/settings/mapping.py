@@ -38,6 +38,7 @@ Settings = TypeVar("Settings")
 
 LARGEST = 10**300  # of a whole number
 KIND = "kind"
+NOTHING = "none"  # of a setting that may be left empty
 PLAIN = (FirstPlay.auto(), FirstPlay.parent(), FirstPlay.reduced(0.2), FirstPlay.lowest())  # need no amount
 
 
@@ -227,6 +228,10 @@ def _value(hint: Any, value: Any, base: Any, key: Key, place: Place) -> Any:
         if NoneType in kinds:
             return None
         raise UsageError(_at(place, key) + f"{_dotted(key)} cannot be left empty")
+    optional = NoneType in kinds and str not in kinds
+    if optional and isinstance(value, str) and value.lower() == NOTHING:  # TOML has no other word for it
+        return None
+    also = f", or {NOTHING}" if optional else ""
     parts = tuple(kind for kind in kinds if dataclasses.is_dataclass(kind))
     if parts:
         if NoneType in kinds and isinstance(value, str):  # what may be missing is there as soon as it is named
@@ -234,14 +239,14 @@ def _value(hint: Any, value: Any, base: Any, key: Key, place: Place) -> Any:
         return _part(parts, value, base, key, place)
     if bool in kinds:
         if not isinstance(value, bool):
-            raise UsageError(_at(place, key) + f"{_dotted(key)} must be true or false, found {_shown(value)}")
+            raise UsageError(_at(place, key) + f"{_dotted(key)} must be true or false{also}, found {_shown(value)}")
     elif float in kinds:
         if isinstance(value, bool) or not isinstance(value, (int, float)) or not _finite(value):
-            raise UsageError(_at(place, key) + f"{_dotted(key)} must be a finite number, found {_shown(value)}")
+            raise UsageError(_at(place, key) + f"{_dotted(key)} must be a finite number{also}, found {_shown(value)}")
         return float(value)
     elif int in kinds:
         if isinstance(value, bool) or not isinstance(value, int):
-            raise UsageError(_at(place, key) + f"{_dotted(key)} must be a whole number, found {_shown(value)}")
+            raise UsageError(_at(place, key) + f"{_dotted(key)} must be a whole number{also}, found {_shown(value)}")
         if abs(value) > LARGEST:
             raise UsageError(_at(place, key) + f"{_dotted(key)} is a number of more than 300 digits")
     elif str in kinds:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from tests.test_environment import EndlessGame
 
 import anabranch as ab
-from anabranch.errors import DataError
+from anabranch.errors import DataError, TooManyStatesError
 from anabranch.learn import frozen_set
 from anabranch.learn.evaluation import scored
 from anabranch.learn.frozen_set import Solved, frozen_positions, solved, stored
@@ -106,3 +107,51 @@ def test_positions_whose_moves_are_all_alike_say_nothing():
     each = Solved(game.start(), {0: 1.0, 1: 1.0, 2: -1.0})
     assert each.best == {0, 1}
     assert each.regret(2) == 2.0
+
+
+class Rows(ab.ObjectGame):
+    """Two players fill 25 cells in turn, and the last cell says who wins: too many states for a solver in Python."""
+
+    def __init__(self):
+        self.players, self.actions = 2, 25
+
+    def setup(self, random):
+        return ()
+
+    def turn(self, state):
+        return ab.OVER if len(state) == 25 else ab.player(len(state) % 2)
+
+    def legal(self, state, player):
+        return [cell for cell in range(25) if cell not in state]
+
+    def step(self, state, actions):
+        filled = (*state, actions[0])
+        won = len(filled) == 25 and filled[-1] % 2
+        return filled, [1.0, -1.0] if won else [-1.0, 1.0] if len(filled) == 25 else [0.0, 0.0]
+
+
+def test_positions_of_rules_that_are_not_compiled_cost_so_many_states_and_come_from_endings(monkeypatch):
+    """States in all are counted: not the clock, so that a run has the same positions whenever it goes on."""
+    looked_at: list[int] = []
+
+    def solve(state, max_states):
+        try:
+            found = ab.solve(state, max_states=max_states)
+        except TooManyStatesError:
+            looked_at.append(max_states)
+            raise
+        looked_at.append(found.states)
+        return found
+
+    monkeypatch.setattr(frozen_set, "solve", solve)
+    monkeypatch.setattr(frozen_set, "EFFORT_SLOW", 20_000)
+    monkeypatch.setattr(frozen_set, "MOST_SLOW", 400)
+    (found,) = frozen_positions(Rows(), 1000).values()
+    assert 20_000 <= sum(looked_at) < 20_400
+    assert 10 <= len(found) < 1000
+    assert all(25 - len(each.state.data) <= 5 for each in found)
+    assert [each.worth for each in found] == [each.worth for each in frozen_positions(Rows(), 1000)["random"]]
+
+
+def test_an_environment_has_no_frozen_positions():
+    assert frozen_positions(EndlessGame(), 10) == {}

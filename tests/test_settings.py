@@ -168,10 +168,10 @@ def test_pairs_change_a_base():
 
 
 WRONG: list[tuple[Any, str | None]] = [
-    ({"selector": {"c_init": "2"}}, "selector.c_init must be a finite number, found '2'"),
-    ({"selector": {"c_init": math.nan}}, "selector.c_init must be a finite number, found nan"),
+    ({"selector": {"c_init": "2"}}, "selector.c_init must be a finite number, or none, found '2'"),
+    ({"selector": {"c_init": math.nan}}, "selector.c_init must be a finite number, or none, found nan"),
     ({"selector": {"c_init": 10**400}}, "selector.c_init must be a finite number"),
-    ({"selector": {"c_init": True}}, "selector.c_init must be a finite number, found True"),
+    ({"selector": {"c_init": True}}, "selector.c_init must be a finite number, or none, found True"),
     ({"selector": {"w0": -1}}, "selector: w0 must be at least 0, found -1"),
     ({"selector": 5}, "selector must be a table of settings, found 5"),
     ({"selector": None}, "selector cannot be left empty"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import os
+import re
 import shlex
 import signal
 import subprocess
@@ -12,6 +13,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +23,7 @@ import torch
 from tests.disk import Disk
 from tests.sources import ROOT
 from tests.system_calls import game as made_up
+from tests.test_environment import EndlessGame
 
 import anabranch as ab
 from anabranch.cli import GOOD, INTERRUPTED, USAGE, main
@@ -29,8 +32,8 @@ from anabranch.learn import loop, patience
 from anabranch.learn.learner import Learner, new_net
 from anabranch.learn.loop import Training
 from anabranch.learn.players import InProcess
-from anabranch.learn.presets import preset
-from anabranch.learn.records import Decision, GameRecord
+from anabranch.learn.presets import preset, takes_turns
+from anabranch.learn.records import Decision, GameRecord, beyond_returns
 from anabranch.learn.run_folder import RunFolder, examine
 from anabranch.learn.settings import TrainConfig
 from anabranch.learn.statistics import calibration
@@ -746,7 +749,7 @@ def test_a_run_whose_learner_states_are_damaged_goes_on_from_its_newest_weights(
     assert all((training.learner.average.state_dict()[name] == tensor).all() for name, tensor in weights.items())
     assert said[-2].endswith("no state of the learner is left")
     assert said[-1] == f"going on from the weights in {newest['file']}, step 25; the optimiser begins anew"
-    done = train(folder, SAID, dataclasses.replace(config, most_steps=27))
+    done = train(folder, SAID, replace(config, most_steps=27))
     assert done.step == 27
     for part in ("states", "models"):
         for path in (folder / part).iterdir():
@@ -754,3 +757,79 @@ def test_a_run_whose_learner_states_are_damaged_goes_on_from_its_newest_weights(
     with RunFolder.open(folder, said.append) as run:
         assert Training(run, GAME, run.config).learner.step == 0
     assert said[-1] == "nor is any model: learning begins anew, from the games that are there"
+
+
+class Bid(ab.ObjectGame):
+    """A die says what two players bid for at once; `turns` rounds of somebody alone may come before that."""
+
+    def __init__(self, turns: int = 0, prize: float = 1.0):
+        self.players, self.actions, self.outcomes, self.observation = 2, 2, 2, (2,)
+        self.turns, self.prize = turns, prize
+
+    def setup(self, random):
+        return (0, -1)  # rounds that are over, and what there is to win
+
+    def turn(self, state):
+        rounds, worth = state
+        if rounds > self.turns:
+            return ab.OVER
+        return ab.CHANCE if worth < 0 else ab.player(0) if rounds < self.turns else ab.player(0) + ab.player(1)
+
+    def chance(self, state):
+        return [(0, 0.5), (1, 0.5)]
+
+    def legal(self, state, player):
+        return [0, 1]
+
+    def step(self, state, actions):
+        rounds, worth = state
+        if worth < 0:
+            return (rounds, actions[0]), [0.0, 0.0]
+        gain = self.prize * (actions[0] - actions[1]) if rounds == self.turns else 0.0
+        return (rounds + 1, -1), [gain, -gain]
+
+    def observe(self, state, player):
+        return [float(number) for number in state]
+
+
+@pytest.mark.parametrize("turns", [0, 3])
+def test_players_who_choose_at_once_are_found_behind_dice_and_turns(turns, tmp_path, monkeypatch):
+    game = Bid(turns)
+    assert not takes_turns(game)
+    assert preset(game).search.simultaneous == ab.RegretMatching()
+    for name in ("tic_tac_toe", "pig", "yatzy"):
+        assert takes_turns(ab.games.load(name))
+    monkeypatch.setattr("anabranch.learn.train.load_game", lambda said: game)
+    with pytest.raises(UsageError, match="players choose at once"):
+        train(tmp_path / "run", SAID, preset(game, "muzero"))
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_game_that_pays_more_than_it_declares_is_named_once(tmp_path, monkeypatch):
+    game = Bid(prize=50.0)
+    monkeypatch.setattr("anabranch.learn.train.load_game", lambda said: game)
+    said: list[str] = []
+    config = from_pairs([*TINY, "most_steps=2", "rating.models=0", "rating.positions=0"], base=preset(game))
+    train(tmp_path / "run", {"name": "bid", "options": {}, "compiled": False}, config, say=said.append)
+    told = [words for words in said if "self.returns" in words]
+    assert len(told) == 1
+    assert re.search(
+        r"Bid: player [01] got -?50 in game \d+, but self.returns is \(-1, 1\), .* begin another run", told[0]
+    )
+
+
+def test_what_is_within_the_declared_returns_is_not_told():
+    """Discounted, rounded, or of a game that was cut off."""
+    one = Decision((0,), (), (1.0,), (0.0,))
+    game = EndlessGame(discount=0.5)  # returns 0 to 5
+    for decisions, finished, told in (
+        ((one,) * 5, True, False),
+        ((one,) * 50, True, False),
+        ((replace(one, rewards=(6.0,)),), True, True),
+        ((replace(one, rewards=(6.0,)),), False, False),
+        ((replace(one, rewards=(5.0001,)),), True, False),
+        ((replace(one, rewards=(4.0,)), replace(one, rewards=(2.1,))), True, True),
+        ((replace(one, rewards=(4.0,)), replace(one, rewards=(1.9,))), True, False),
+    ):
+        found = beyond_returns(GameRecord(0, 0, (), decisions, 0, finished), game)
+        assert (found is not None) == told

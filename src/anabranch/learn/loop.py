@@ -26,7 +26,7 @@ from anabranch.learn.learner import Losses, imagined_steps, new_learner
 from anabranch.learn.patience import with_room
 from anabranch.learn.players import Players
 from anabranch.learn.reanalysis import Reanalysis
-from anabranch.learn.records import GameRecord
+from anabranch.learn.records import GameRecord, beyond_returns
 from anabranch.learn.replay import Replay, window_size
 from anabranch.learn.run_folder import RunFolder
 from anabranch.learn.settings import TrainConfig
@@ -59,6 +59,7 @@ class Training:
         self.held_out = Replay(game, plain, config.targets, unroll, ahead=True) if unroll else None
         self.losses: Losses | None = None
         self.score: dict[str, Any] | None = None
+        self._within = True  # so far no game paid more than its rules declare
         self._pending: list[GameRecord] = []  # ended, and not written yet
         self._saved_step = -1
         self._exports = 0
@@ -194,6 +195,9 @@ class Training:
 
     def take_in(self, record: GameRecord) -> None:
         """Learn from a game; some are held out, and count as if they had been learnt from."""
+        if self._within and (beyond := beyond_returns(record, self.game)) is not None:
+            self._within = False  # said once
+            self.run.warn(beyond)
         if self.held_out is not None and record.id % self.config.replay.held_out == 0:
             self.replay.skip(self.held_out.add(record))
         else:

@@ -24,6 +24,7 @@ from anabranch.game.words import CHANCE, acting
 
 FORMAT = 1
 MOST_BYTES = 2**30  # of a shard
+TOLERANCE = 1e-4  # of a sum of rewards that were rounded
 ROLLS = 100  # a decision of a random game, on average, before it is given up
 
 
@@ -290,3 +291,20 @@ def random_line(game: Game, number: int, random: Random, most: int) -> Iterator[
         yield state
         most -= 1
         state, _ = state.step([own[below(random, len(own))] for own in choices_of(state)])
+
+
+def beyond_returns(record: GameRecord, game: Game) -> str | None:
+    """Return what to say of a finished game that pays somebody more, or less, than `returns` declares; None if none."""
+    rewards = np.array([decision.rewards for decision in record.decisions], np.float64)
+    if not record.finished or not len(rewards):
+        return None
+    totals = game.discount ** np.arange(len(rewards)) @ rewards
+    low, high = game.returns
+    for seat, total in enumerate(totals.tolist()):
+        slack = TOLERANCE * max(1.0, abs(total))
+        if not low - slack <= total <= high + slack:
+            return (
+                f"{game.name}: player {seat} got {total:g} in game {record.id}, but self.returns is ({low:g}, "
+                f"{high:g}), beyond which networks say no value; set it to what can be got, and begin another run"
+            )
+    return None

@@ -82,6 +82,7 @@ VARIANTS: dict[str, Callable[[TrainConfig], TrainConfig]] = {
     "evaluations kept": said("self_play.keep=evaluations"),
     "nothing kept": said("self_play.keep=nothing"),
     "a cache of 100,000": said("self_play.cache=100000"),
+    "256 games abreast": said("self_play.abreast=256"),
     "float": said("export.evaluator=onnx"),
     "5 × 48": said("net.channels=48"),
     "3 × 32": said("net.blocks=3"),

@@ -1,10 +1,11 @@
 """What two cores make of training beside one: recorded positions, steps, and who is idle.
 
-    .venv/bin/python benchmarks/workers.py [--seconds 180] [--workers 0 1 2] [--rounds 1] [--set KEY=VALUE] [--write]
+    .venv/bin/python benchmarks/workers.py [--steps 240 600] [--workers 0 1 2] [--rounds 1] [--set KEY=VALUE] [--write]
 
-Runs by the preset of connect four, one after the other, in folders that are thrown away, each for as many processor
-seconds of all its processes, counted from the first step of the learner. There is no teacher: processes go on with its
-games for as long as the learner learns from the first of them, and those cost next to nothing. A machine that does
+Runs by the preset of connect four, one after the other, in folders that are thrown away, each judged between the same
+two steps of the learner: weights that have learnt nothing are not fit for eight bits and play at a third of the rate,
+so a count from the beginning on would be of other networks where there are more processes. There is no teacher: processes
+go on with its games for as long as the learner learns from the first of them, and those cost next to nothing. A machine that does
 other work, too, gives a share of itself, and processor time says what a recorded position costs all the same. From that
 follows what two free cores would make of it, min(2 / (l + s), 1 / l, workers / s) positions a second, where l processor
 seconds of the learner and s of those that play go into one position; the last column is that over 1 / l of one process
@@ -20,6 +21,7 @@ import os
 import resource
 import tempfile
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -53,7 +55,7 @@ def seconds_of_others() -> float:
     return total
 
 
-def run(workers: int, seconds: float, settings: tuple[str, ...]) -> dict[str, Any]:
+def run(workers: int, steps: Sequence[int], settings: tuple[str, ...]) -> dict[str, Any]:
     """Train for so many processor seconds after the first step; return what was done, at what cost."""
     from anabranch.search.settings.mapping import from_pairs
 
@@ -62,7 +64,7 @@ def run(workers: int, seconds: float, settings: tuple[str, ...]) -> dict[str, An
     marks: list[dict[str, Any]] = []
 
     def look(status: Any) -> None:
-        if isinstance(status, str) or (not marks and status.step == 0):
+        if isinstance(status, str) or (not marks and status.step < steps[0]):
             return
         mark = {
             "seconds": time.perf_counter(),
@@ -75,8 +77,7 @@ def run(workers: int, seconds: float, settings: tuple[str, ...]) -> dict[str, An
             "fill": status.fill,
         }
         marks[1 if marks else 0 :] = [mark]  # the first and the last
-        used = sum(mark[who] - marks[0][who] for who in ("own", "others"))
-        if used > seconds and mark["positions"] > marks[0]["positions"]:
+        if status.step >= steps[1]:
             raise KeyboardInterrupt
 
     with tempfile.TemporaryDirectory() as folder, contextlib.suppress(KeyboardInterrupt):
@@ -94,7 +95,7 @@ def run(workers: int, seconds: float, settings: tuple[str, ...]) -> dict[str, An
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0] if __doc__ else None)
-    parser.add_argument("--seconds", type=float, default=180)
+    parser.add_argument("--steps", type=int, nargs=2, default=[240, 600], help="of the learner, the first and the last")
     parser.add_argument("--workers", type=int, nargs="+", default=[0, 1, 2])
     parser.add_argument("--rounds", type=int, default=1)
     parser.add_argument("--set", action="append", default=[])
@@ -103,7 +104,7 @@ def main() -> None:
     found = []
     for _ in range(asked.rounds):
         for workers in asked.workers:
-            found.append({**run(workers, asked.seconds, tuple(asked.set)), "load": os.getloadavg()[0]})
+            found.append({**run(workers, asked.steps, tuple(asked.set)), "load": os.getloadavg()[0]})
             print(found[-1], flush=True)
     text = table(found)
     print(text)

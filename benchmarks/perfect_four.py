@@ -1,14 +1,15 @@
 """A trained network of connect four, moving first, against players who never make a losing move.
 
-    .venv/bin/python benchmarks/perfect_four.py [--run RUN] [--simulations 400] [--openings 50] [--write]
+    .venv/bin/python benchmarks/perfect_four.py [--run RUN] [--simulations 400] [--openings 50]
+        [--exact 9] [--write]
 
 The other player is exact: it keeps win, draw or loss. Among the moves that do it draws one, or, to set problems, it
 takes the one that a search with 1,000 rollouts likes best. Games begin in two ways: after eight random moves, in
 positions that are draws by best play; and from the empty board, which the first player can win. There every pair of
-answers to the agent's first two moves is tried once, and since positions of so few stones take minutes to solve, the
-other player is exact from its fourth move on. As long as the agent keeps its win, no answer is better than another.
-The most that anybody can be sure of is 1/2 of an opening and 1 from the empty board; less counts moves that gave
-something away.
+answers to the agent's first two moves is tried once, and since positions of so few stones take long to solve, the
+other player is exact from its fifth move on (`--exact`). As long as the agent keeps its win, no answer is better than
+another. The most that anybody can be sure of is 1/2 of an opening and 1 from the empty board; less counts moves that
+gave something away.
 
 `--run` takes the newest model of a run, else the network that comes with the library plays.
 """
@@ -35,22 +36,21 @@ from anabranch.search.exact.connect_four_oracle import ConnectFourOracle
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "training.md"
 GAME, PLIES = "connect_four", 8  # an even number: the agent, who moves first, is to move
-EXACT = 7  # the ply from which on the other player is exact
 LOST = -1  # what a position is worth to a mover who has nothing to keep
 
 
 class Exact(ab.Agent):
     """Plays moves that keep what a position is worth; which of them, `pick` says."""
 
-    def __init__(self, game: ab.Game, pick: Any) -> None:
-        self.oracle, self.pick = ConnectFourOracle(game), pick
+    def __init__(self, game: ab.Game, pick: Any, ply: int) -> None:
+        self.oracle, self.pick, self.ply = ConnectFourOracle(game), pick, ply
 
     def choose(self, turns: Sequence[Turn]) -> list[int]:
         return [self.pick(turn, self._kept(turn.state)) for turn in turns]
 
     def _kept(self, state: ab.State) -> list[int]:
         """Return the moves that lose nothing; all of them early, and where everything is lost."""
-        if state.ply < EXACT or self.oracle.value(state) == LOST:
+        if state.ply < self.ply or self.oracle.value(state) == LOST:
             return list(state.legal())
         return self.oracle.best_actions(state)
 
@@ -119,6 +119,7 @@ def main() -> None:
     parser.add_argument("--run", type=Path)
     parser.add_argument("--simulations", type=int, default=400)
     parser.add_argument("--openings", type=int, default=50)
+    parser.add_argument("--exact", type=int, default=9, help="the ply from which on the other player is exact")
     parser.add_argument("--write", action="store_true", help="into docs/training.md")
     flags = parser.parse_args()
     game = ab.games.load(GAME)
@@ -136,7 +137,7 @@ def main() -> None:
                 (f"{flags.openings} drawn positions, ply {PLIES}", balanced, 0.5),
                 ("empty board, each pair of answers", answered(game, player), 1.0),
             ):
-                got = points(player, Exact(game, pick), beginnings)
+                got = points(player, Exact(game, pick, flags.exact), beginnings)
                 low, high = interval(got)
                 counts = ", ".join(str(got.count(worth)) for worth in (1.0, 0.5, 0.0))
                 share = f"{sum(got) / len(got):.3f} ({low:.3f} to {high:.3f})"

@@ -2,10 +2,11 @@
 
     .venv/bin/python benchmarks/training_curve.py build/training/connect_four-seed0 [--cpu-minutes 40] [--write]
 
-For games with stored positions (connect four): the policy alone, 100 and 400 simulations, on positions from random and
-from strong play. Then 200 simulations against searches of 1,000 with rollouts, c = 3: plain ones, and the library's
-default ones, which take a win in one. Networks are read in eight bits, as self-play used them, with the run's own share
-of rollouts. `--write` puts the table into docs/training.md and the chart into docs/pictures.
+Where an oracle or a solver knows positions (connect four; Othello's endings): the policy alone, 100 and 400
+simulations, on those from random and from strong play. Then 200 simulations against searches of 1,000 with rollouts, c
+= 3: plain ones, and the library's default ones, which take a win in one. Networks are read in eight bits, as self-play
+used them, with the run's own share of rollouts. `--write` puts the table into docs/training.md and the chart into
+docs/pictures.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ import anabranch as ab
 from anabranch.draw.chart import Series, chart
 from anabranch.learn.evaluation import scored
 from anabranch.learn.export import exported, mixed
-from anabranch.learn.frozen_set import stored
+from anabranch.learn.frozen_set import frozen_positions, stored
 from anabranch.learn.learner import new_net
 from anabranch.learn.run_folder import RunFolder
 from anabranch.learn.settings import TrainConfig
@@ -61,7 +62,7 @@ def main() -> None:
         chosen = models[flags.every - 1 :: flags.every]
         chosen += [] if chosen and chosen[-1] is models[-1] else [models[-1]]
         nets = [read(row["file"], run.read(row["file"], row["sha256"]), game) for row in chosen]
-    sets = stored(game)
+    sets = stored(game) or frozen_positions(game, 200)
     lines = ["| minutes | positions |" + "".join(f" {name}: policy, 100, 400 |" for name in sets)]
     lines[0] += " plain rollouts, 1,000 | default rollouts, 1,000 |"
     lines.append("| ---: " * (4 + len(sets)) + "|")

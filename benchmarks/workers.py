@@ -4,12 +4,12 @@
 
 Runs by the preset of connect four, one after the other, in folders that are thrown away, each judged between the same
 two steps of the learner: weights that have learnt nothing are not fit for eight bits and play at a third of the rate,
-so a count from the beginning on would be of other networks where there are more processes. There is no teacher: processes
-go on with its games for as long as the learner learns from the first of them, and those cost next to nothing. A machine that does
-other work, too, gives a share of itself, and processor time says what a recorded position costs all the same. From that
-follows what two free cores would make of it, min(2 / (l + s), 1 / l, workers / s) positions a second, where l processor
-seconds of the learner and s of those that play go into one position; the last column is that over 1 / l of one process
-that does both on one free core.
+so a count from the beginning on would be of other networks where there are more processes. There is no teacher:
+processes go on with its games for as long as the learner learns from the first of them, and those cost next to nothing.
+A machine that does other work, too, gives a share of itself, and processor time says what a recorded position costs all
+the same. From that follows what two free cores would make of it, min(2 / (l + s), 1 / l, workers / s) positions a
+second, where l processor seconds of the learner and s of those that play go into one position; the last column is that
+over 1 / l of one process that does both on one free core.
 """
 
 from __future__ import annotations

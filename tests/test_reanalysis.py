@@ -16,7 +16,7 @@ from anabranch.cli import GOOD, main
 from anabranch.learn import reanalysis
 from anabranch.learn.loop import Training
 from anabranch.learn.presets import preset
-from anabranch.learn.reanalysis import Reanalysis
+from anabranch.learn.reanalysis import NEVER, Reanalysis
 from anabranch.learn.records import Decision, GameRecord, seats_of
 from anabranch.learn.replay import RENEWED, Replay
 from anabranch.learn.run_folder import RunFolder, examine
@@ -92,6 +92,25 @@ def search_all(made: Reanalysis, evaluator: Any, version: int) -> None:
 
 
 # What is found
+
+
+def test_what_is_proven_is_not_searched_again():
+    """No search betters it: exact values and the proof's policies stay, and cost nothing."""
+    config = settings("alphazero")
+    config = replace(config, search=replace(EXACT, proofs="on", cap=ab.PlayoutCap(full=60, fast=60, chance=1.0)))
+    made = window(config)
+    before = played(config, Opinions(), 12)
+    proven = [decision for record in before for decision in record.decisions if decision.proven]
+    assert len(proven) > 15
+    for record in before:
+        made.add(record)
+    made.config = replace(made.config, search=replace(EXACT, proofs="off"))  # which would prove nothing
+    search_all(made, Others(), 1)
+    again = [kept.record for kept in made._games]
+    assert [decision for record in again for decision in record.decisions if decision.proven] == proven
+    assert made.count == sum(record.recorded for record in before) - len(proven)
+    whole = replace(before[0], decisions=tuple(replace(each, proven=True) for each in before[0].decisions))
+    assert made._oldest(whole) == NEVER
 
 
 @pytest.mark.parametrize("method", ["muzero", "alphazero"])

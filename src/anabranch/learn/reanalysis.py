@@ -21,6 +21,8 @@ from anabranch.learn.selfplay import Playing
 from anabranch.learn.settings import TrainConfig
 from anabranch.learn.thinking import Found, thinker
 
+NEVER = 2**62  # newer than all weights: nothing of a game is searched again
+
 
 @dataclass
 class Kept:
@@ -107,8 +109,11 @@ class Reanalysis:
         return [found[number] for number in range(len(playing))]
 
     def _learnt(self, decision: Decision) -> bool:
-        """Whether a decision has rows: muzero learns from all, alphazero from those that were searched in full."""
-        return decision.full or self.replay.unroll > 0
+        """Whether a decision has rows that a search may better: no search betters what is proven.
+
+        muzero learns from all, alphazero from those that were searched in full.
+        """
+        return (decision.full or self.replay.unroll > 0) and not decision.proven
 
     def _oldest(self, record: GameRecord) -> int:
-        return min(decision.model for decision in record.decisions if self._learnt(decision))
+        return min((each.model for each in record.decisions if self._learnt(each)), default=NEVER)

@@ -7,6 +7,7 @@ import json
 import os
 import re
 import shlex
+import shutil
 import signal
 import subprocess
 import sys
@@ -17,6 +18,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import safetensors.torch
 import torch
@@ -28,11 +30,12 @@ from tests.test_environment import EndlessGame
 import anabranch as ab
 from anabranch.cli import GOOD, INTERRUPTED, USAGE, main
 from anabranch.errors import DataError, UsageError
-from anabranch.learn import loop, patience
-from anabranch.learn.learner import Learner, new_net
+from anabranch.learn import checkpoint, loop, patience
+from anabranch.learn.learner import Learner, new_learner, new_net
 from anabranch.learn.loop import Training
 from anabranch.learn.players import InProcess
 from anabranch.learn.presets import preset, takes_turns
+from anabranch.learn.rating import chosen_models
 from anabranch.learn.records import Decision, GameRecord, beyond_returns
 from anabranch.learn.run_folder import RunFolder, examine
 from anabranch.learn.settings import TrainConfig
@@ -261,7 +264,7 @@ def test_only_what_is_said_is_compared_with_the_settings_of_a_run(method, tmp_pa
         going_on("most_steps=6", "learner.batch=32", of=method)
     other = METHODS[METHODS.index(method) - 1]
     with pytest.raises(UsageError, match=f"a run by {method}, not by {other}; go on with --method {method}"):
-        going_on(of=other)  # type: ignore[arg-type]
+        going_on(of=other)
 
 
 @pytest.mark.parametrize("method", METHODS)
@@ -592,6 +595,7 @@ def test_a_fork_begins_with_the_weights_of_the_other_run(tmp_path, capsys):
         with RunFolder.open(tmp_path / name) as run:
             newest = run.newest_state()
             assert newest is not None
+            assert newest[1] is not None
             weights.append({key: tensor.tolist() for key, tensor in safetensors.torch.load(newest[1]).items()})
             assert run.config.learner.rate == (0.01 if name == "new" else 4e-3)
     assert weights[0] == weights[1]
@@ -759,6 +763,109 @@ def test_a_run_whose_learner_states_are_damaged_goes_on_from_its_newest_weights(
     assert said[-1] == "nor is any model: learning begins anew, from the games that are there"
 
 
+def test_a_run_whose_models_are_gone_goes_on_from_what_its_learner_kept(tmp_path):
+    """The learner has the weights too, and the optimiser's moments: nothing is lost but files to play with."""
+    folder, config = tmp_path / "run", tiny("most_steps=25", "rating.models=0")
+    train(folder, SAID, config)
+    with RunFolder.open(folder) as run:
+        before = Training(run, GAME, run.config).learner
+    shutil.rmtree(folder / "models")
+    said: list[str] = []
+    with RunFolder.open(folder, said.append) as run:
+        after = Training(run, GAME, run.config).learner
+    assert after.step == 25
+    assert all((after.state()[name] == tensor).all() for name, tensor in before.state().items())
+    assert said[-1] == "no checkpoint is whole, but the learner of one is: going on from states/000003.safetensors"
+    assert train(folder, SAID, replace(config, most_steps=27)).step == 27
+
+
+def test_damaged_models_are_not_rated(tmp_path):
+    """They are named, and whole ones are rated; a run that went on without them ends as others do."""
+    folder, config = tmp_path / "run", tiny("most_steps=25", "rating.games=2")
+    train(folder, SAID, replace(config, rating=replace(config.rating, models=0)))
+    newest = folder / "models" / "000003.safetensors"
+    newest.write_bytes(newest.read_bytes()[:-1])
+    said: list[str] = []
+    with RunFolder.open(folder, said.append) as run:
+        assert chosen_models(run, 3) == [1, 2]
+        assert chosen_models(run, 1) == [2]
+        assert chosen_models(run, 0) == []
+    assert len(said) == 1
+    assert "000003.safetensors is damaged" in said[0]
+
+
+def test_moments_that_begin_anew_are_corrected_as_such_after_a_checkpoint_too():
+    """AdamW divides moments by 1 − β^n, n of their own updates and not of the run's steps."""
+    config = tiny()
+    rows = {
+        "observations": np.random.default_rng(0).random((32, *shape_of(GAME).observation), np.float32),
+        "policy": np.full((32, 9), 1 / 9, np.float32),
+        "legal": np.ones((32, 9), bool),
+        "values": np.zeros((32, 2), np.float32),
+    }
+    learners = []
+    for resumed in (False, True):
+        learner = new_learner(GAME, config)
+        learner.begin_with(new_learner(GAME, replace(config, seed=5)).net, step=1000)
+        for _ in range(3):
+            assert learner.learn(rows) is not None
+        if resumed:
+            kept = checkpoint.written(learner)
+            learner = new_learner(GAME, config)
+            checkpoint.read(kept, "states/1.safetensors", learner)
+        assert learner.learn(rows) is not None
+        learners.append(learner)
+    assert [each.step for each in learners] == [1004, 1004]
+    for name, tensor in learners[0].net.state_dict().items():
+        assert torch.allclose(tensor.float(), learners[1].net.state_dict()[name].float(), atol=1e-6), name
+
+
+def test_states_of_older_versions_are_read(tmp_path):
+    """They do not say when moments began: with the run."""
+    learner = new_learner(GAME, tiny())
+    tensors = {name: tensor.contiguous() for name, tensor in learner.state().items() if name != "begun"}
+    tensors["step"] = torch.tensor(7)
+    checkpoint.read(safetensors.torch.save(tensors), "states/1.safetensors", learner)
+    assert (learner.step, learner.begun) == (7, 0)
+
+
+def test_nobody_plays_with_weights_that_have_learnt_nothing_after_a_teacher(tmp_path):
+    """Games that are not read yet, or too few to learn from, are no reason to end the teacher's time."""
+    config = tiny("most_steps=8", "rating.models=0", "teacher.positions=20", "replay.least=60")
+    first: list[int] = []
+    export = Training.export
+
+    def exported(self, source):
+        before = self._exports
+        export(self, source)
+        if self._exports > before and not first:
+            first.append(self.learner.step)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Training, "export", exported)
+        train(tmp_path / "run", SAID, config)
+    assert first[0] > 0
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["--method", "muzero", "--set", "net.architecture=world_mlp"],
+        ["--set", "search.selector=Gumbel", "--set", "search.selector.considered=4"],
+        ["--config", "selector.toml", "--set", "search.selector=Gumbel"],
+    ],
+)
+def test_the_same_words_go_on_with_the_run_they_began(words, tmp_path, monkeypatch):
+    """Also words that no preset takes alone, or that another one has replaced."""
+    monkeypatch.chdir(tmp_path)
+    Path("selector.toml").write_text("[search.selector]\nc_init = 2.0\n")
+    command = ["train", "tic_tac_toe", "--run", "run", "--minutes", "0", "--workers", "0", *words]
+    assert main(command) == GOOD
+    assert main(command) == GOOD
+    if "--config" not in words:
+        assert main(["train", "tic_tac_toe", "--run", "run", "--minutes", "0", *words[-2:]]) == GOOD
+
+
 class Bid(ab.ObjectGame):
     """A die says what two players bid for at once; `turns` rounds of somebody alone may come before that."""
 
@@ -816,6 +923,52 @@ def test_a_game_that_pays_more_than_it_declares_is_named_once(tmp_path, monkeypa
     assert re.search(
         r"Bid: player [01] got -?50 in game \d+, but self.returns is \(-1, 1\), .* begin another run", told[0]
     )
+
+
+class Ante(ab.ObjectGame):
+    """A die pays 5 or 6 before anybody decides; then one more may be taken."""
+
+    def __init__(self, highest: float):
+        self.players, self.actions, self.outcomes, self.observation = 1, 2, 2, (1,)
+        self.returns = (5.0, highest)
+        self.rewards_along = True
+
+    def setup(self, random):
+        return 0
+
+    def turn(self, state):
+        return (ab.CHANCE, ab.player(0), ab.OVER)[state]
+
+    def chance(self, state):
+        return [(0, 0.5), (1, 0.5)]
+
+    def legal(self, state, player):
+        return [0, 1]
+
+    def step(self, state, actions):
+        return state + 1, [actions[0] + (5.0 if state == 0 else 0.0)]
+
+
+@pytest.mark.parametrize(("highest", "told"), [(7.0, False), (6.5, True)])
+def test_what_the_first_dice_pay_counts_among_the_declared_returns(highest, told):
+    decision = Decision((1,), (), (1.0,), (0.0,))
+    found = beyond_returns(GameRecord(0, 0, (1,), (decision,), 0, True), Ante(highest))
+    assert (found is not None) == told
+
+
+def test_stats_do_without_a_game_whose_file_is_being_edited(tmp_path, capsys):
+    """Whatever goes wrong as it is loaded: it is said, and the rest is shown."""
+    path = tmp_path / "mine.py"
+    path.write_text((ROOT / "examples" / "games" / "shut_the_box.py").read_text())
+    said = described(f"{path}:ShutTheBox", {})
+    settings = preset(ab.games.load(said["name"]))
+    train(tmp_path / "run", said, from_pairs([*TINY, "most_steps=2", "rating.models=0"], base=settings))
+    for broken in ("class Mine(:\n", "import nothing_of_this_name\n", "1 / 0\n"):
+        path.write_text(broken)
+        capsys.readouterr()
+        assert main(["stats", str(tmp_path / "run")]) == GOOD
+        told = capsys.readouterr()
+        assert "without the game" in told.out + told.err
 
 
 def test_what_is_within_the_declared_returns_is_not_told():

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import torch
+
 from anabranch.errors import DataError, reason
 from anabranch.learn.learner import Learner
 
@@ -24,6 +26,7 @@ def read(data: bytes, name: str, learner: Learner) -> None:
         found: dict[str, Any] = safetensors.torch.load(data)
     except Exception as error:  # whatever the parser says of what is no such file
         raise DataError(f"{name} is damaged: {reason(error)}") from None
+    found.setdefault("begun", torch.zeros((), dtype=torch.int64))  # which states of older versions do not have
     expected = {key: (tuple(tensor.shape), tensor.dtype) for key, tensor in learner.state().items()}
     if {key: (tuple(tensor.shape), tensor.dtype) for key, tensor in found.items()} != expected:
         raise DataError(

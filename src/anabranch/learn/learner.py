@@ -85,6 +85,7 @@ class Learner:
         net.to(memory_format=torch.channels_last)  # type: ignore[call-overload]  # 150 ms instead of 206 a step of 512
         self.optimiser = torch.optim.AdamW(_groups(self._learnt().values(), settings.decay), lr=settings.rate)
         self.step = 0
+        self.begun = 0  # the step at which the optimiser's moments began
         self.restores = 0
         self.mean: float | None = None  # of losses, running
         self._good = self._kept()
@@ -132,7 +133,8 @@ class Learner:
         """Take over the weights of a network of the same sizes; the optimiser's moments and heads begin anew."""
         self.net.load_state_dict(net.state_dict())
         self.average.load_state_dict(net.state_dict())
-        self.step = step
+        self.optimiser.state.clear()
+        self.step = self.begun = step
 
     def mark_good(self) -> None:
         """Remember weights and optimiser as they are, to return to."""
@@ -159,6 +161,7 @@ class Learner:
             for kind in ("exp_avg", "exp_avg_sq"):
                 made[f"{kind}.{name}"] = moments.get(kind, torch.zeros_like(parameter)).detach()
         made["step"] = torch.tensor(self.step, dtype=torch.int64)
+        made["begun"] = torch.tensor(self.begun, dtype=torch.int64)
         made["restores"] = torch.tensor(self.restores, dtype=torch.int64)
         return made
 
@@ -173,12 +176,12 @@ class Learner:
         self.average.load_state_dict(parts["average"])
         if self.heads is not None:
             self.heads.load_state_dict(parts["heads"])
-        self.step, self.restores = int(state["step"]), int(state["restores"])
+        self.step, self.begun, self.restores = (int(state[name]) for name in ("step", "begun", "restores"))
         self.optimiser.state.clear()
         for name, parameter in self._learnt().items():
-            if self.step:
+            if self.step > self.begun:
                 self.optimiser.state[parameter] = {
-                    "step": torch.tensor(float(self.step)),
+                    "step": torch.tensor(float(self.step - self.begun)),  # as many corrections of moments were made
                     "exp_avg": parts["exp_avg"][name].clone(),
                     "exp_avg_sq": parts["exp_avg_sq"][name].clone(),
                 }

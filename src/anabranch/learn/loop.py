@@ -166,7 +166,7 @@ class Training:
         """Whether the teacher's games were played, and learnt from as often as they may."""
         wanted, learner = self.config.teacher.positions, self.config.learner
         shown = (self.learner.step + 1) * learner.batch > learner.reuse * wanted  # other processes may have played on
-        enough = self.replay.total >= wanted and (shown or self.credit < learner.batch)
+        enough = self.replay.total >= wanted and (shown or self._earned < learner.batch)
         return self._exports > 0 or enough
 
     @property
@@ -226,6 +226,11 @@ class Training:
         """How many rows the learner may be shown."""
         if self.replay.total < self.config.replay.least or not len(self.replay) or self._unread:
             return 0.0  # all there is may be held out
+        return self._earned
+
+    @property
+    def _earned(self) -> float:
+        """How many rows were earned and not shown, also while they cannot be shown yet."""
         return self.config.learner.reuse * self.replay.total - self.learner.step * self.config.learner.batch
 
     def learn(self, most: int = 8) -> None:

@@ -80,11 +80,11 @@ def rated_agent(run: RunFolder, game: Game, version: int, simulations: int) -> A
 
 
 def chosen_models(run: RunFolder, count: int) -> list[int]:
-    """Return so many models of a run, the newest among them, spread evenly over it."""
-    last = len(run.ledger.rows["models"])
-    if not last or not count:
+    """Return so many models of a run whose files are whole, the newest among them, spread evenly over it."""
+    whole = [row["version"] for row in run.ledger.rows["models"] if run.is_whole(row)] if count else []
+    if not whole:
         return []
-    return sorted({max(1, round(last * (index + 1) / count)) for index in range(count)})
+    return sorted({whole[max(1, round(len(whole) * (index + 1) / count)) - 1] for index in range(count)})
 
 
 def rate(

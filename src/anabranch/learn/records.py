@@ -299,12 +299,14 @@ def beyond_returns(record: GameRecord, game: Game) -> str | None:
     if not record.finished or not len(rewards):
         return None
     totals = game.discount ** np.arange(len(rewards)) @ rewards
+    if record.dice:
+        totals = totals + rolled(game.start(record.seed), record.dice)[1]
     low, high = game.returns
     for seat, total in enumerate(totals.tolist()):
         slack = TOLERANCE * max(1.0, abs(total))
         if not low - slack <= total <= high + slack:
             return (
                 f"{game.name}: player {seat} got {total:g} in game {record.id}, but self.returns is ({low:g}, "
-                f"{high:g}), beyond which networks say no value; set it to what can be got, and begin another run"
+                f"{high:g}), which values are scaled by; set it to what can be got, and begin another run"
             )
     return None

@@ -305,23 +305,41 @@ class RunFolder:
         if not wal.exists() or wal.stat().st_size == 0:
             replace_file(self.folder / COPY, read_file(self.folder / LEDGER, LARGEST))
 
-    def newest_state(self) -> tuple[dict[str, Any], bytes, bytes] | None:
-        """Return the newest checkpoint whose files are as they were written: its row, weights and learner."""
+    def newest_state(self) -> tuple[dict[str, Any], bytes | None, bytes] | None:
+        """Return the newest checkpoint whose files are as they were written: its row, weights and learner.
+
+        If there is none, a learner alone will do, which has the weights too: None stands for them then.
+        """
         rows = self.ledger.rows["models"][-KEPT_STATES:]
         for row in reversed(rows):
             try:
                 return row, self.read(row["file"], row["sha256"]), self.read(row["state"], row["state_sha256"])
             except (DataError, MissingFileError) as error:
-                self.warn(f"{error}; " + ("going on from the checkpoint before it" if row is not rows[0] else NO_STATE))
+                before = "; going on from the checkpoint before it" if row is not rows[0] else ""
+                self.warn(f"{error}{before}")
+        for row in reversed(rows):
+            with contextlib.suppress(DataError, MissingFileError):
+                state = self.read(row["state"], row["state_sha256"])
+                self.warn(f"no checkpoint is whole, but the learner of one is: going on from {row['state']}")
+                return row, None, state
+        if rows:
+            self.warn(NO_STATE)
         return None
+
+    def is_whole(self, model: Mapping[str, Any]) -> bool:
+        """Whether the file of a model is as it was written; if not, that is said."""
+        try:
+            self.read(model["file"], model["sha256"])
+        except (DataError, MissingFileError) as error:
+            self.warn(str(error))
+            return False
+        return True
 
     def newest_weights(self) -> tuple[dict[str, Any], bytes] | None:
         """Return the row and the weights of the newest model whose file is as it was written."""
         for row in reversed(self.ledger.rows["models"]):
-            try:
+            if self.is_whole(row):
                 return row, self.read(row["file"], row["sha256"])
-            except (DataError, MissingFileError) as error:
-                self.warn(str(error))
         return None
 
     # Everything

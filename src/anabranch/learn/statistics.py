@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from anabranch.errors import AnabranchError
+from anabranch.errors import AnabranchError, reason
 from anabranch.game.game import Game
 from anabranch.learn.decided import decided_before
 from anabranch.learn.rating import played_by, table
@@ -125,8 +125,13 @@ def _game(run: RunFolder) -> Game | None:
     """Return the game of a run; None, which is said, if its file is no longer where it was."""
     try:
         return load_game(run.game)
-    except AnabranchError as error:
-        run.warn(f"{error}; without the game nothing is discounted, and decided games are not counted")
+    except Exception as error:  # rules are anybody's code
+        what = (
+            str(error)
+            if isinstance(error, AnabranchError)
+            else f"{run.game['name']} cannot be loaded: {type(error).__name__}: {reason(error)}"
+        )
+        run.warn(f"{what}; without the game nothing is discounted, and decided games are not counted")
         return None
 
 

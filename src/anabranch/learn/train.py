@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import os
 from collections.abc import Callable, Iterator, Mapping
@@ -54,6 +55,18 @@ class Changes:
         """Return the settings of a new run."""
         return self.to(preset(game, self.method or "alphazero"))
 
+    def over(self, run: RunFolder, game: Game) -> TrainConfig:
+        """Return the settings that a run is to go on with.
+
+        The words that began it may not suit what they made: those for a selector that another word has replaced, say.
+        """
+        try:
+            return self.to(run.config)
+        except UsageError:
+            with contextlib.suppress(UsageError):
+                return self.over_preset(game)
+            raise
+
 
 def load_game(said: dict[str, Any]) -> Game:
     """Make a game from what `RunFolder.game` remembers."""
@@ -86,16 +99,11 @@ def train(
     """
     game = load_game(said)  # before torch, which takes seconds to import: a name misspelt is told at once
     config = Changes(lambda usual: usual) if config is None else config
-    wanted = config.over_preset(game) if isinstance(config, Changes) else config
     given_now = (("minutes", minutes), ("workers", workers), ("ray", ray))
     now = {name: value for name, value in given_now if value is not None}
-    wanted = dataclasses.replace(wanted, **now)  # type: ignore[arg-type]  # refuses what cannot be before a folder is made
-    if wanted.method == "muzero" and not takes_turns(game):
-        raise UsageError(
-            f"{game.name}: players choose at once, and muzero's model knows one who moves at a time; "
-            f'method = "alphazero" learns such games'
-        )
-    auxiliary_shapes(wanted.auxiliary, game)  # refuses what the game does not tell
+    wanted = None
+    if not RunFolder.begun(folder):  # what cannot be is refused before a folder is made
+        wanted = suited(config.over_preset(game) if isinstance(config, Changes) else config, now, game)
     try:
         import torch
     except ModuleNotFoundError as error:
@@ -106,15 +114,16 @@ def train(
     from anabranch.learn.rating import chosen_models, rate
     from anabranch.learn.stopping import Stopping
 
-    if wanted.rating.models and game.players > 1:
-        for name in wanted.rating.anchors.split():
-            agent_by_name(name, game)  # now, and not at the end of a run
-    with opened(folder, said, wanted, config, say=say) as run, Stopping() as stop:
+    if wanted is not None:
+        check_anchors(wanted, game)
+    with opened(folder, said, game, wanted, config, say=say) as run, Stopping() as stop:
         threads = torch.get_num_threads()
         torch.set_num_threads(1)
         try:
-            settings = dataclasses.replace(applied(config, run), **now)  # type: ignore[arg-type]  # as above
-            settings = dataclasses.replace(settings, workers=workers_of(settings, cores()))
+            if wanted is None:
+                wanted = suited(applied(config, run, game), now, game)
+                check_anchors(wanted, game)
+            settings = dataclasses.replace(wanted, workers=workers_of(wanted, cores()))
             training = Training(run, game, settings, progress)
             if training.done:
                 say(
@@ -142,6 +151,25 @@ def train(
             rated,
             mix_of(settings.self_play),
         )
+
+
+def suited(settings: TrainConfig, now: Mapping[str, Any], game: Game) -> TrainConfig:
+    """Return settings with what was said of this process; what cannot be, or not of this game, is refused."""
+    made = dataclasses.replace(settings, **now)
+    if made.method == "muzero" and not takes_turns(game):
+        raise UsageError(
+            f"{game.name}: players choose at once, and muzero's model knows one who moves at a time; "
+            f'method = "alphazero" learns such games'
+        )
+    auxiliary_shapes(made.auxiliary, game)
+    return made
+
+
+def check_anchors(settings: TrainConfig, game: Game) -> None:
+    """Refuse anchors that nobody knows: now, and not at the end of a run."""
+    if settings.rating.models and game.players > 1:
+        for name in settings.rating.anchors.split():
+            agent_by_name(name, game)
 
 
 def cores() -> int:
@@ -190,10 +218,16 @@ def _players(
 
 
 def opened(
-    folder: Path, said: dict[str, Any], wanted: TrainConfig, config: TrainConfig | Changes, *, say: Say
+    folder: Path,
+    said: dict[str, Any],
+    game: Game,
+    wanted: TrainConfig | None,
+    config: TrainConfig | Changes,
+    *,
+    say: Say,
 ) -> RunFolder:
-    """Begin a run of wanted settings, or open the one that is there if it is of this game and as `config` says."""
-    if not RunFolder.begun(folder):
+    """Begin a run of wanted settings; without them open the one that is there, of this game and as `config` says."""
+    if wanted is not None:
         return RunFolder.create(folder, said, wanted, say)
     run = RunFolder.open(folder, say)
     try:
@@ -204,7 +238,7 @@ def opened(
                 f"{folder} has a run by {run.config.method}, not by {config.method}; go on with --method "
                 f"{run.config.method}, or name another folder"
             )
-        before, now = (to_mapping(each) for each in (run.config, applied(config, run)))
+        before, now = (to_mapping(each) for each in (run.config, applied(config, run, game)))
         differ = [name for name in changed_settings(before, now) if name not in FREE]
         if differ:
             raise UsageError(
@@ -217,9 +251,9 @@ def opened(
     return run
 
 
-def applied(config: TrainConfig | Changes, run: RunFolder) -> TrainConfig:
+def applied(config: TrainConfig | Changes, run: RunFolder, game: Game) -> TrainConfig:
     """Return what somebody wants a run to go on with."""
-    return config.to(run.config) if isinstance(config, Changes) else config
+    return config.over(run, game) if isinstance(config, Changes) else config
 
 
 def changed_settings(before: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:

@@ -4,12 +4,12 @@
         [--exact 9] [--write]
 
 The other player is exact: it keeps win, draw or loss. Among the moves that do it draws one, or, to set problems, it
-takes the one that a search with 1,000 rollouts likes best. Games begin in two ways: after eight random moves, in
-positions that are draws by best play; and from the empty board, which the first player can win. There every pair of
-answers to the agent's first two moves is tried once, and since positions of so few stones take long to solve, the
-other player is exact from its fifth move on (`--exact`). As long as the agent keeps its win, no answer is better than
-another. The most that anybody can be sure of is 1/2 of an opening and 1 from the empty board; less counts moves that
-gave something away.
+takes the one that a search with 1,000 rollouts likes best. Games begin in two ways: after twelve moves, drawn from the
+visits of searches with 100 rollouts, in positions that are draws by best play; and from the empty board, which the
+first player can win. There every pair of answers to the agent's first two moves is tried once, and since positions of
+so few stones take long to solve, the other player is exact from its fifth move on (`--exact`). As long as the agent
+keeps its win, no answer is better than another. The most that anybody can be sure of is 1/2 of an opening and 1 from
+the empty board; less counts moves that gave something away.
 
 `--run` takes the newest model of a run, else the network that comes with the library plays.
 """
@@ -31,11 +31,12 @@ from anabranch.learn.run_folder import RunFolder
 from anabranch.nets.files import read
 from anabranch.play.agent import Turn
 from anabranch.play.interval import interval
+from anabranch.play.search_agent import sampled
 from anabranch.play.search_names import make_best
 from anabranch.search.exact.connect_four_oracle import ConnectFourOracle
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "training.md"
-GAME, PLIES = "connect_four", 8  # an even number: the agent, who moves first, is to move
+GAME, PLIES = "connect_four", 12  # an even number: the agent, who moves first, is to move
 LOST = -1  # what a position is worth to a mover who has nothing to keep
 
 
@@ -67,15 +68,15 @@ def hardest(turn: Turn, kept: list[int]) -> int:
 
 
 def openings(game: ab.Game, count: int) -> list[ab.State]:
-    """Return different positions after random moves that are draws by best play."""
+    """Return different positions after moves of a weak search that are draws by best play."""
     oracle, number = ConnectFourOracle(game), 0
     found: dict[Any, ab.State] = {}
     while len(found) < count:
         random, number = Random(number), number + 1
         state = game.start()
         while state.ply < PLIES and not state.over:
-            legal = state.legal()
-            state, _ = state.step(legal[below(random, len(legal))])
+            visits = ab.search(state, simulations=100, config=ab.SearchConfig(seed=number)).visits[state.ply & 1]
+            state, _ = state.step(sampled(visits.tolist(), 1.0, random))
         if not state.over and oracle.value(state) == 0:
             found[state.data] = state
     return list(found.values())

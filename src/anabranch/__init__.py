@@ -58,6 +58,8 @@ if TYPE_CHECKING:
     from anabranch.game.words import IDLE as IDLE
     from anabranch.game.words import OVER as OVER
     from anabranch.game.words import player as player
+    from anabranch.learn.by_name import train as train
+    from anabranch.learn.train import Trained as Trained
     from anabranch.models.compiled import CompiledModel as CompiledModel
     from anabranch.models.model import Afterstate as Afterstate
     from anabranch.models.model import Initial as Initial
@@ -225,6 +227,8 @@ _HOME = {
     "player": "game.words",
     "record": "game.record",
     "solve": "search.exact.solve",
+    "train": "learn.by_name",
+    "Trained": "learn.train",
     "symmetry_group": "game.group",
     "uniform": "game.random",
 }

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
+import json
+import shlex
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from tyro.conf import Positional, arg
 
@@ -13,6 +17,10 @@ from anabranch.cli import GOOD, INTERRUPTED
 from anabranch.cli.output import say
 from anabranch.cli.progress import progress
 from anabranch.cli.show import print_json, print_table
+
+if TYPE_CHECKING:
+    from anabranch.learn.run_folder import RunFolder
+    from anabranch.learn.settings import Rating
 
 
 @dataclass(frozen=True)
@@ -33,20 +41,28 @@ class Command:
         """Play what is missing, and print the table."""
         from anabranch.learn.rating import chosen_models, rate
         from anabranch.learn.run_folder import RunFolder
-        from anabranch.learn.train import load_game
+        from anabranch.learn.train import game_of
 
         with RunFolder.open(self.run_folder, say) as run, progress(f"rating {self.run_folder}") as show:
             given = {name: getattr(self, name) for name in ("games", "simulations")}
             given = {name: value for name, value in given.items() if value is not None}
             settings = dataclasses.replace(run.config.rating, **given)
+            before, words = len(run.ledger.rows["ratings"]), ""
             try:
-                found = rate(run, load_game(run.game), settings, chosen_models(run, self.models), show)
+                game, models = game_of(run), chosen_models(run, self.models)
+                found = rate(run, game, settings, models, show)
             except KeyboardInterrupt:
                 say("interrupted; matches that were finished are kept, and the same command goes on")
                 return INTERRUPTED
+            if found is None:
+                words = f"there is nothing to rate: {why_nobody(run, game.players, settings, self.models)}"
+            elif len(run.ledger.rows["ratings"]) == before:
+                words = played_already(run, settings, models)
+        if words:
+            say(words)
         if found is None:
-            say("there is nothing to rate: no model yet, or a game for one player")
-        elif self.json:
+            return GOOD
+        if self.json:
             print_json({"ratings": [dataclasses.asdict(each) for each in found.rated], "settings": found.settings})
         else:
             print(
@@ -54,3 +70,47 @@ class Command:
             )
             print_table(*found.rows())
         return GOOD
+
+
+def why_nobody(run: RunFolder, players: int, settings: Rating, models: int) -> str:
+    """Say why a run has nobody to rate, and what to do instead."""
+    if not run.ledger.rows["models"]:
+        return f"{run.folder} has no model yet; anabranch train goes on with it"
+    newest = run.newest_weights()
+    if newest is None:
+        return f"no model of {run.folder} is as it was written"
+    if players > 1:
+        return f"--models {models} asks for none"
+    return (
+        f"{run.game['name']} is a game for one player, who beats nobody. What the newest model's choices lose against "
+        f"exact play, where the game can be solved, is told by\n  {regret_command(run, settings, newest[0]['file'])}"
+    )
+
+
+def regret_command(run: RunFolder, settings: Rating, model: str) -> str:
+    """Return the command that measures a model of a run against exact play."""
+    from anabranch.learn.train import mix_of
+
+    file, thinks = run.folder / model, f"simulations={settings.simulations}"
+    who = f"search:{thinks},evaluator={file}{mix_of(run.config.self_play)}"
+    if run.config.method == "muzero":
+        who = f"plan:{thinks},model={file}"
+    words = ["anabranch", "regret", run.game["name"], who]
+    for name, value in run.game["options"].items():
+        words += ["--option", f"{name}={value if isinstance(value, str) else json.dumps(value)}"]
+    return shlex.join(words + ["--interpreted"] * (not run.game["compiled"]))
+
+
+def played_already(run: RunFolder, settings: Rating, models: Sequence[int]) -> str:
+    """Say that all games asked for were played before, and how many would be more."""
+    from anabranch.learn.rating import model_name, played_by
+
+    names, played = [model_name(model) for model in models], Counter[tuple[str, str]]()
+    for row in run.ledger.rows["ratings"]:
+        model, other = row["agents"]
+        if row["settings"] == played_by(settings) and model in names and other in settings.anchors.split():
+            played[model, other] += len(row["games"])
+    least = min(played.values())
+    who = f"{names[0]} has" if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]} have"
+    at_least = "" if len(set(played.values())) == 1 else "at least "
+    return f"{who} played {at_least}{least} games against each already; --games {2 * least} plays more"

@@ -129,6 +129,13 @@ class Command(GameFlags):
             words += [word for pair in self.option for word in ("--option", pair)]
             words += ["--interpreted"] * self.interpreted
             print(f"to play against it:\n  {shlex.join(words)}")
+            words[1:5] = _measured(self.game, agent, done.players)
+            print(f"to measure it:\n  {shlex.join(words)}")
+
+
+def _measured(game: str, agent: str, players: int) -> list[str]:
+    """Return the command that says how well an agent plays: what it loses where one plays alone, else a match."""
+    return ["regret", game, agent] if players == 1 else ["match", game, agent, "search:simulations=200"]
 
 
 def facts(done: Trained) -> dict[str, Any]:

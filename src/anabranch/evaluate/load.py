@@ -65,6 +65,8 @@ def load(text: str, game: Game | None = None) -> Evaluator:
     if not separator:
         if text.endswith(".py"):
             raise UsageError(f"which evaluator of {shortened(text)}? Name it too, e.g. {shortened(text)}:evaluate")
+        if (weights := newest_weights(Path(text))) is not None:
+            raise UsageError(f"{shortened(text)} is no evaluator but a run; its newest is evaluator={weights}")
         raise UnknownNameError("evaluator", text, [*BUILT_IN, "best"])
     if where.partition(":")[0].isidentifier() and "=" in member:  # a built-in one, misspelt
         raise UnknownNameError("evaluator", where.partition(":")[0], BUILT_IN)
@@ -79,6 +81,11 @@ def load(text: str, game: Game | None = None) -> Evaluator:
     if mark and not identity(made).text.endswith(f":sha256={mark}"):
         raise DataError(f"{text} is another evaluator than the one named: it is {identity(made)}, not :sha256={mark}")
     return made
+
+
+def newest_weights(run: Path) -> Path | None:
+    """Return the newest model's file in the folder of a run; None where there is none."""
+    return max(run.glob("models/*.safetensors"), default=None)
 
 
 def _refuse_others(text: str, found: Any) -> None:

@@ -10,7 +10,7 @@ from anabranch.learn import checkpoint
 from anabranch.learn.learner import new_learner
 from anabranch.learn.run_folder import RunFolder
 from anabranch.learn.settings import TrainConfig
-from anabranch.learn.train import load_game
+from anabranch.learn.train import game_of
 from anabranch.nets.files import read, written
 
 
@@ -26,9 +26,8 @@ def fork(source: Path, target: Path, *, model: int | None = None, config: TrainC
         number = len(rows) if model is None else model
         if not 1 <= number <= len(rows):
             raise UsageError(f"{source} has the models 1 to {len(rows)}, found {number}")
-        row, said, settings = rows[number - 1], run.game, config or run.config
-        net = read(row["file"], run.read(row["file"], row["sha256"]), load_game(said))
-    game = load_game(said)
+        row, said, settings, game = rows[number - 1], run.game, config or run.config, game_of(run)
+        net = read(row["file"], run.read(row["file"], row["sha256"]), game)
     learner = new_learner(game, settings)
     if net.sizes != learner.net.sizes or type(net) is not type(learner.net):
         raise UsageError(f"model {number} is a {net.architecture} with {net.sizes}, and the settings want another one")

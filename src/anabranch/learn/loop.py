@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import asdict, replace
 from typing import Any, TypeVar
 
-from anabranch.errors import FileError
+from anabranch.errors import DataError, FileError, UsageError
 from anabranch.evaluate.native import Rollout
 from anabranch.game.game import Game
 from anabranch.learn import checkpoint
@@ -33,6 +33,7 @@ from anabranch.learn.settings import TrainConfig
 from anabranch.learn.status import Status
 from anabranch.learn.stopping import Stopping
 from anabranch.nets.files import read, written
+from anabranch.nets.net import Net
 
 Result = TypeVar("Result")
 HELD_OUT = 4_000  # newest positions that imagined ones are compared with
@@ -78,8 +79,10 @@ class Training:
         """Take up what is on disk: the newest checkpoint; and note the games of the window, which are read later."""
         found = self.run.newest_state()
         if found is not None:
-            row, _, state = found
+            row, weights, state = found
             checkpoint.read(state, row["state"], self.learner)
+            if weights is not None:
+                self._of_this_game(row["file"], weights)
             self.learner.mark_good()
             self._saved_step, self._exports, self.score = self.learner.step, row["exports"], row["score"]
         elif self.run.ledger.rows["models"]:
@@ -98,6 +101,14 @@ class Training:
             else:
                 self._unread.append(row)
 
+    def _of_this_game(self, name: str, weights: bytes) -> Net:
+        """Return the network in a model's file, which must be one for the game as it is now."""
+        try:
+            return read(name, weights, self.game)
+        except DataError as error:
+            changed = f"the game has changed since the run in {self.run.folder} began; begin one in another folder"
+            raise UsageError(f"{error}: {changed}") from None
+
     def _go_on_without_state(self) -> None:
         """Take up the newest network that is left, if any is; what the optimiser knew is lost."""
         found = self.run.newest_weights()
@@ -105,7 +116,7 @@ class Training:
             self.run.warn("nor is any model: learning begins anew, from the games that are there")
             return
         row, weights = found
-        self.learner.begin_with(read(row["file"], weights, self.game), row["step"])
+        self.learner.begin_with(self._of_this_game(row["file"], weights), row["step"])
         self.learner.mark_good()
         self._exports, self.score = row["exports"], row["score"]
         self.run.warn(f"going on from the weights in {row['file']}, step {row['step']:,}; the optimiser begins anew")
@@ -159,7 +170,7 @@ class Training:
         finally:
             source.close()
             if not at_once:
-                self.finish()
+                self.finish(source)
 
     @property
     def _taught(self) -> bool:
@@ -286,7 +297,7 @@ class Training:
         if due % self.config.export.checkpoints == 0:
             self.save(evaluator, source)
 
-    def save(self, evaluator: Any, source: Players | None = None) -> None:
+    def save(self, evaluator: Any, source: Players) -> None:
         """Write a checkpoint: weights, learner, and what the frozen set says of them."""
         score = self._unless_stopped(lambda: self._scored(evaluator))
         self.score = score if score is not None else self.score
@@ -306,8 +317,7 @@ class Training:
         metrics["losses"] = None if self.losses is None else asdict(self.losses)
         if self.held_out is not None:
             metrics["model"] = model_errors(self.learner.average, self.held_out, self.config.seed)
-        if source is not None:
-            metrics |= {"evaluations": source.rows, "fill": source.fill, "idle": self.idle(source)}
+        metrics |= {"evaluations": source.rows, "fill": source.fill, "idle": self.idle(source)}
         self._patiently(lambda: self.run.add("metrics", metrics))
 
     def _scored(self, evaluator: Any) -> dict[str, Any] | None:
@@ -325,12 +335,12 @@ class Training:
             else None
         )
 
-    def finish(self) -> None:
+    def finish(self, source: Players) -> None:
         """Write what is not written yet: games that ended, and the learner as it is."""
         try:
             self.remember([], now=True)
             if self.learner.step != self._saved_step:
-                self.save(exported(self.learner.average, self.game, "torch", self.learner.step)[0])
+                self.save(exported(self.learner.average, self.game, "torch", self.learner.step)[0], source)
         except FileError as error:
             if not self._stop.asked:
                 raise

@@ -94,7 +94,7 @@ class Worker:
         self._thinker: Thinker | None = None
         self._playing: list[Playing] = []
         self._under_way: set[int] = set()  # lanes whose game goes on
-        self._earlier_rows = 0  # of thinkers that are closed
+        self._earlier_rows, self._earlier_fill = 0, 0.0  # of thinkers that are closed
         self.decisions = 0
 
     def use(self, evaluator: Any, version: int) -> None:
@@ -126,7 +126,8 @@ class Worker:
     @property
     def fill(self) -> float:
         """How many of the games under way have a position in a batch, on average, as a share."""
-        return 0.0 if self._thinker is None else self._thinker.fill / max(1, len(self._playing))
+        fill = 0.0 if self._thinker is None else self._thinker.fill
+        return (fill or self._earlier_fill) / max(1, len(self._playing))
 
     def play(self, numbers: Iterator[int]) -> Iterator[list[GameRecord]]:
         """Play games of these numbers, without end if they have none; yield those that ended after every batch.
@@ -181,6 +182,7 @@ class Worker:
     def _close(self) -> None:
         if self._thinker is not None:
             self._earlier_rows += self._thinker.rows
+            self._earlier_fill = self._thinker.fill
             self._thinker.close()
             self._thinker = None
 

@@ -16,7 +16,7 @@ from anabranch.learn.records import GameRecord
 from anabranch.learn.run_folder import RunFolder
 from anabranch.learn.settings import SelfPlay
 from anabranch.learn.status import shown_fill
-from anabranch.learn.train import load_game
+from anabranch.learn.train import game_of
 
 MOST_SHARDS = 8  # the newest ones, of which games are read
 
@@ -124,7 +124,7 @@ def calibration(records: Sequence[GameRecord], discount: float) -> float:
 def _game(run: RunFolder) -> Game | None:
     """Return the game of a run; None, which is said, if its file is no longer where it was."""
     try:
-        return load_game(run.game)
+        return game_of(run)
     except Exception as error:  # rules are anybody's code
         what = (
             str(error)

@@ -35,17 +35,23 @@ class Status:
             time,
             f"{self.games} games ({self.games_per_second:.1f}/s)",
             f"{self.positions} positions" + (f", {self.reanalysed} reanalysed" if self.reanalysed else ""),
-            f"{self.rows_per_second:.0f} evaluations/s, batches {shown_fill(self.fill)} full",
+            self._pace(),
             f"step {self.step}, idle: learner {self.idle['learner']:.0%}, self-play {self.idle['self_play']:.0%}",
         ]
         if self.losses is not None:
             more = "".join(f", {name} {loss:.3f}" for name, loss in self.losses.more.items())
-            words.append(f"loss {self.losses.policy:.3f} + {self.losses.value:.3f}{more}")
+            words.append(f"loss: policy {self.losses.policy:.3f}, value {self.losses.value:.3f}{more}")
         if self.score is not None:
             words.append(f"best moves {self.score['policy']:.1%}, searched {self.score['search']:.1%}")
         if self.rating is not None:
             words.append(f"rating {self.rating['rating']:.0f} ± {self.rating['error']:.0f}")
         return ", ".join(words)
+
+    def _pace(self) -> str:
+        """Return how fast positions are evaluated; muzero's first games, which are random, have none that are."""
+        if self.games_per_second and not self.rows_per_second:
+            return "random games"
+        return f"{self.rows_per_second:.0f} evaluations/s, batches {shown_fill(self.fill)} full"
 
 
 def shown_fill(fill: float) -> str:

@@ -41,6 +41,7 @@ class Trained:
     seconds: float
     score: dict[str, Any] | None
     rated: Any  # a rating.Table, or None
+    players: int
     mix: str  # how an evaluator's name says which rollouts are mixed in: ":rollouts=4+share=0.5", or nothing
 
 
@@ -68,9 +69,40 @@ class Changes:
             raise
 
 
-def load_game(said: dict[str, Any]) -> Game:
-    """Make a game from what `RunFolder.game` remembers."""
-    return games.load(said["name"], compiled=said["compiled"], **said["options"])
+def load_game(said: dict[str, Any], beside: Path | None = None) -> Game:
+    """Make a game from what `RunFolder.game` remembers; its file may also be where it lay `beside` the run's folder."""
+    name, file = said["name"], _file_of(said["name"])
+    if beside is not None and file is not None and not file.exists() and (beside / file).exists():
+        name = str(beside / name)
+    return games.load(name, compiled=said["compiled"], **said["options"])
+
+
+def game_of(run: RunFolder) -> Game:
+    """Return the game of a run, from whichever folder it is looked at."""
+    return load_game(run.game, run.folder.parent)
+
+
+def _file_of(name: str) -> Path | None:
+    """Return the file in a game's name, if it is one of `path/to/file.py:Name`."""
+    path, separator, _ = name.rpartition(":")
+    return Path(path) if separator and path.endswith(".py") else None
+
+
+def same_game(said: Mapping[str, Any], run: RunFolder) -> bool:
+    """Whether a game is that of a run: a file may be named by another path."""
+    if {**said, "name": ""} != {**run.game, "name": ""}:
+        return False
+    here, there = _file_of(said["name"]), _file_of(run.game["name"])
+    if here is None or there is None:
+        return bool(said["name"] == run.game["name"])
+    places = [(folder / there).resolve() for folder in (Path(), run.folder.parent)]
+    return here.resolve() in places and said["name"].rpartition(":")[2] == run.game["name"].rpartition(":")[2]
+
+
+def named(said: Mapping[str, Any]) -> str:
+    """Return a game's name and options, as a message says them."""
+    options = ", ".join(f"{key}={value}" for key, value in said["options"].items())
+    return f"{said['name']}({options})" + ("" if said["compiled"] else ", interpreted")
 
 
 def described(name: str, options: dict[str, Any], *, compiled: bool = True) -> dict[str, Any]:
@@ -123,6 +155,8 @@ def train(
             if wanted is None:
                 wanted = suited(applied(config, run, game), now, game)
                 check_anchors(wanted, game)
+            if (words := means_of_dice(wanted, game)) is not None:
+                say(words)
             settings = dataclasses.replace(wanted, workers=workers_of(wanted, cores()))
             training = Training(run, game, settings, progress)
             if training.done:
@@ -149,6 +183,7 @@ def train(
             seconds,
             training.score,
             rated,
+            game.players,
             mix_of(settings.self_play),
         )
 
@@ -163,6 +198,16 @@ def suited(settings: TrainConfig, now: Mapping[str, Any], game: Game) -> TrainCo
         )
     auxiliary_shapes(made.auxiliary, game)
     return made
+
+
+def means_of_dice(settings: TrainConfig, game: Game) -> str | None:
+    """Return what to say where dice are learnt by a model that knows no chance; None where there is nothing to say."""
+    if settings.method != "muzero" or not game.outcomes or settings.net.architecture == "world_dice":
+        return None
+    return (
+        f"{game.name} has dice, and {settings.net.architecture} learns the mean of what they do; "
+        f"net.architecture = world_dice learns chance too"
+    )
 
 
 def check_anchors(settings: TrainConfig, game: Game) -> None:
@@ -231,8 +276,10 @@ def opened(
         return RunFolder.create(folder, said, wanted, say)
     run = RunFolder.open(folder, say)
     try:
-        if run.game != said:
-            raise UsageError(f"{folder} has a run of {run.game['name']} {run.game['options']}; name another folder")
+        if not same_game(said, run):
+            raise UsageError(
+                f"{folder} has a run of {named(run.game)}, not of {named(said)}; name another folder by --run"
+            )
         if config.method not in (None, run.config.method):
             raise UsageError(
                 f"{folder} has a run by {run.config.method}, not by {config.method}; go on with --method "

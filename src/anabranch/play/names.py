@@ -9,9 +9,11 @@ from __future__ import annotations
 import importlib
 import json
 from collections.abc import Callable, Iterable
+from pathlib import Path
 from typing import Any
 
 from anabranch.errors import DataError, UnknownNameError, UsageError, shortened
+from anabranch.evaluate.load import newest_weights
 from anabranch.game.game import Game
 from anabranch.game.load import load_module, refuse_pythons_own
 from anabranch.play.agent import Agent
@@ -65,7 +67,19 @@ def agent_by_name(text: str, game: Game | None = None) -> Agent:
     if text.endswith(".py"):
         file = shortened(text)
         raise UsageError(f"which agent of {file}? Name its class or function too, e.g. {file}:MyAgent")
+    refuse_weights(text)
     raise UnknownNameError("agent", prefix, [*_KINDS, *own, "path/to/file.py:Name"])
+
+
+def refuse_weights(text: str) -> None:
+    """Say how to name who plays with the newest weights of a run, if this is its folder, or with those of a file."""
+    path = Path(text)
+    weights = path if path.suffix == ".safetensors" and path.is_file() else newest_weights(path)
+    if weights is not None:
+        raise UsageError(
+            f"{shortened(text)} is no agent; write search:simulations=200,evaluator={weights}, or plan:model={weights} "
+            f"where the rules were learnt too"
+        )
 
 
 def with_evaluator(text: str, evaluator: str) -> str:

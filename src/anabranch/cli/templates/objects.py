@@ -21,6 +21,7 @@ class Pins(ab.ObjectGame):
     def __init__(self, pins: int = 7) -> None:
         self.pins, self.observation = pins, (pins,)
         self.players, self.actions, self.zero_sum = 2, 2 * pins - 1, True
+        # self.returns = (-1.0, 1.0)  # the least and the most a player can get in all
 
     def setup(self, random: ab.Random) -> Row:
         return Row("|" * self.pins, 0)

@@ -15,6 +15,7 @@ class Pins(ab.CompiledGame):
     def __init__(self, pins: int = 7) -> None:
         self.pins, self.observation = pins, (pins,)
         self.players, self.actions, self.zero_sum = 2, 2 * pins - 1, True
+        # self.returns = (-1.0, 1.0)  # the least and the most a player can get in all
         self.state = ab.record(fallen=(np.int8, pins), left=np.int8, mover=np.int8)
 
     def setup(self, state: Any, random: Any) -> None:
@@ -40,8 +41,7 @@ class Pins(ab.CompiledGame):
             rewards[mover], rewards[1 - mover] = 1.0, -1.0
 
     def observe(self, state: Any, player: int, planes: Any) -> None:
-        for pin in range(self.pins):
-            planes[pin] = 0.0 if state.fallen[pin] else 1.0
+        planes[:] = 1 - state.fallen
 
     def text(self, state: ab.State) -> str:
         return "".join("." if fallen else "|" for fallen in state.fallen)

@@ -161,7 +161,7 @@ def train(
             training = Training(run, game, settings, progress)
             if training.done:
                 say(
-                    f"the run has had its {settings.minutes:g} minutes; more of them train it on, "
+                    f"the run has had its {settings.minutes:g} min; more minutes train it on, "
                     f"e.g. --minutes {settings.minutes + max(1.0, settings.minutes):g}"
                     if training.seconds >= 60.0 * settings.minutes
                     else f"the run has made its {settings.most_steps} steps; most_steps is how many there may be"

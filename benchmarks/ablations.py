@@ -37,10 +37,11 @@ import anabranch as ab
 from anabranch.learn.evaluation import scored
 from anabranch.learn.export import exported, mixed
 from anabranch.learn.frozen_set import Sets, frozen_positions, stored
+from anabranch.learn.game_of_run import described
 from anabranch.learn.presets import preset
 from anabranch.learn.run_folder import RunFolder
 from anabranch.learn.settings import TrainConfig
-from anabranch.learn.train import described, train
+from anabranch.learn.train import train
 from anabranch.nets.files import read
 from anabranch.play.interval import student_quantile
 from anabranch.search.settings.mapping import from_pairs

@@ -19,9 +19,9 @@ import measure  # noqa: F401  (first: it limits threads)
 import pages
 
 import anabranch as ab
+from anabranch.learn.game_of_run import load_game
 from anabranch.learn.rating import chosen_models, rated_agent
 from anabranch.learn.run_folder import RunFolder
-from anabranch.learn.train import load_game
 from anabranch.play.interval import interval
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"

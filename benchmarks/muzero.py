@@ -36,12 +36,13 @@ from ablations import OPPONENT, SIMULATIONS, until
 import anabranch as ab
 from anabranch.game.random import below
 from anabranch.learn import loop
+from anabranch.learn.game_of_run import described
 from anabranch.learn.players import InProcess
 from anabranch.learn.presets import preset
 from anabranch.learn.rating import chosen_models, rated_agent
 from anabranch.learn.run_folder import RunFolder
 from anabranch.learn.stopping import Stopping
-from anabranch.learn.train import described, train
+from anabranch.learn.train import train
 from anabranch.nets.files import read
 from anabranch.play.agent import Turn
 from anabranch.search.settings.mapping import from_pairs

@@ -28,11 +28,12 @@ from ablations import said, until
 from muzero import PAGE, losing_lines
 
 import anabranch as ab
+from anabranch.learn.game_of_run import described
 from anabranch.learn.presets import preset
 from anabranch.learn.rating import rated_agent
 from anabranch.learn.run_folder import RunFolder
 from anabranch.learn.settings import TrainConfig
-from anabranch.learn.train import described, train
+from anabranch.learn.train import train
 from anabranch.play.interval import student_quantile
 
 KEPT = measure.RESULTS / "muzero_ablations.jsonl"

@@ -16,7 +16,8 @@ import measure  # noqa: F401  (first: it limits threads)
 import pages
 
 import anabranch as ab
-from anabranch.learn.train import described, train
+from anabranch.learn.game_of_run import described
+from anabranch.learn.train import train
 from anabranch.play.solitaire import solitaire
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -28,10 +28,11 @@ import anabranch as ab
 from anabranch.evaluate.batch import Batch
 from anabranch.game.random import below
 from anabranch.learn.export import exported
+from anabranch.learn.game_of_run import described
 from anabranch.learn.learner import new_net
 from anabranch.learn.presets import preset
 from anabranch.learn.run_folder import RunFolder
-from anabranch.learn.train import described, train
+from anabranch.learn.train import train
 from anabranch.nets.files import read
 from anabranch.nets.shape import shape_of
 from anabranch.play.agent import Turn

@@ -24,8 +24,8 @@ import pages
 import anabranch as ab
 from anabranch.evaluate.ready import FORMAT, LOG, MODELS, SETTINGS, WEIGHTS, Against, Log, ReadyModel, ready_models
 from anabranch.files import replace_file
+from anabranch.learn.game_of_run import load_game
 from anabranch.learn.run_folder import RunFolder
-from anabranch.learn.train import load_game
 from anabranch.play.solitaire import solitaire
 
 MOST = 5 * 2**20  # bytes of all models

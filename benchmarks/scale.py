@@ -26,6 +26,7 @@ from pages import fill
 
 import anabranch as ab
 from anabranch.learn.export import exported
+from anabranch.learn.game_of_run import described
 from anabranch.learn.learner import Learner, new_net
 from anabranch.learn.presets import preset
 from anabranch.learn.processes import AHEAD, MOST
@@ -33,7 +34,6 @@ from anabranch.learn.records import GameRecord, read_shard, write_shard
 from anabranch.learn.replay import Replay
 from anabranch.learn.run_folder import RunFolder
 from anabranch.learn.selfplay import Worker
-from anabranch.learn.train import described
 from anabranch.learn.worker import weights_message
 from anabranch.nets.shape import shape_of
 

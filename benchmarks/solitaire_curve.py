@@ -26,8 +26,8 @@ import anabranch as ab
 from anabranch.evaluate.batch import Batch
 from anabranch.games.scores import UPPER
 from anabranch.learn.export import exported
+from anabranch.learn.game_of_run import load_game
 from anabranch.learn.run_folder import RunFolder
-from anabranch.learn.train import load_game
 from anabranch.nets.files import read
 from anabranch.search.exact.oracle import EQUAL
 from anabranch.search.settings.config import Gumbel, SearchConfig

@@ -19,10 +19,11 @@ from pathlib import Path
 import measure  # noqa: F401  (first: it limits threads)
 
 import anabranch as ab
+from anabranch.learn.game_of_run import described
 from anabranch.learn.presets import preset
 from anabranch.learn.rating import rated_agent
 from anabranch.learn.run_folder import RunFolder
-from anabranch.learn.train import described, train
+from anabranch.learn.train import train
 from anabranch.play.solitaire import solitaire
 
 RESULTS = Path(__file__).resolve().parent / "results" / "training.jsonl"

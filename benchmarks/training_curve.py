@@ -23,10 +23,10 @@ from anabranch.draw.chart import Series, chart
 from anabranch.learn.evaluation import scored
 from anabranch.learn.export import exported, mixed
 from anabranch.learn.frozen_set import frozen_positions, stored
+from anabranch.learn.game_of_run import load_game
 from anabranch.learn.learner import new_net
 from anabranch.learn.run_folder import RunFolder
 from anabranch.learn.settings import TrainConfig
-from anabranch.learn.train import load_game
 from anabranch.nets.files import read
 from anabranch.nets.shape import shape_of
 from anabranch.play.search_agent import SearchAgent

@@ -29,8 +29,9 @@ import measure  # noqa: F401  (first: it limits threads)
 from pages import fill
 
 import anabranch as ab
+from anabranch.learn.game_of_run import described
 from anabranch.learn.presets import preset
-from anabranch.learn.train import described, train
+from anabranch.learn.train import train
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "training.md"
 BAR = 1.8

@@ -12,9 +12,10 @@ from tests.sources import ROOT
 
 import anabranch as ab
 from anabranch.errors import GameError
+from anabranch.learn.game_of_run import described
 from anabranch.learn.presets import preset
 from anabranch.learn.selfplay import Worker
-from anabranch.learn.train import described, train
+from anabranch.learn.train import train
 from anabranch.search.settings.mapping import from_pairs
 
 PATH = ROOT / "examples" / "05_cart_pole.py"

@@ -15,6 +15,7 @@ import anabranch as ab
 from anabranch.cli import GOOD, USAGE, main
 from anabranch.errors import UsageError
 from anabranch.learn.fork import fork
+from anabranch.learn.game_of_run import described
 from anabranch.learn.imagination import WORDS
 from anabranch.learn.loop import Training
 from anabranch.learn.players import InProcess
@@ -26,7 +27,7 @@ from anabranch.learn.selfplay import Worker
 from anabranch.learn.settings import Targets, TrainConfig
 from anabranch.learn.stopping import Stopping
 from anabranch.learn.targets import steps_of
-from anabranch.learn.train import described, train
+from anabranch.learn.train import train
 from anabranch.play.agent import Turn
 from anabranch.play.names import agent_by_name
 from anabranch.play.plan_agent import PlanAgent

@@ -20,12 +20,13 @@ from tests.test_training import SAID, tiny
 import anabranch as ab
 from anabranch.errors import AnabranchError, DataError, GameError
 from anabranch.evaluate.native import Rollout
+from anabranch.learn.game_of_run import described
 from anabranch.learn.learner import new_net
 from anabranch.learn.messages import GAMES, NEWS, NUMBERS, SETUP, WEIGHTS, receive, send
 from anabranch.learn.processes import Processes
 from anabranch.learn.records import read_shard
 from anabranch.learn.run_folder import RunFolder, examine
-from anabranch.learn.train import described, train, workers_of
+from anabranch.learn.train import train, workers_of
 from anabranch.learn.worker import Playing, read_weights, weights_message
 from anabranch.nets.shape import shape_of
 from anabranch.search.settings.mapping import to_mapping

@@ -15,8 +15,8 @@ from anabranch.errors import DataError, UsageError
 from anabranch.evaluate import ready
 from anabranch.evaluate.load import load
 from anabranch.evaluate.ready import Best, ReadyModel, ready_model, ready_models
+from anabranch.learn.game_of_run import load_game
 from anabranch.learn.settings import TrainConfig
-from anabranch.learn.train import load_game
 from anabranch.nets.files import read, written
 from anabranch.nets.plain import plain
 from anabranch.play.solitaire import solitaire

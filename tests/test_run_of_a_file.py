@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+import re
+import shutil
 from pathlib import Path
 
+import numpy as np
 import pytest
 from tests.test_training import TINY
 
 import anabranch as ab
 from anabranch.cli import BAD_DATA, GOOD, USAGE, main
+from anabranch.cli.options import option_of, read_options
+from anabranch.errors import AnabranchError, UnknownNameError
+from anabranch.evaluate.load import load
+from anabranch.learn.game_of_run import described, game_of, name_here, rules_of, same_game
 from anabranch.learn.presets import preset
 from anabranch.learn.run_folder import RunFolder
-from anabranch.learn.train import game_of, means_of_dice
+from anabranch.learn.train import means_of_dice
+from anabranch.play.names import agent_by_name
 
 RULES = '''
 import numpy as np
@@ -69,15 +77,63 @@ def test_a_file_is_the_same_by_any_path(place, monkeypatch):
     assert main(["train", "../pick.py:Pick", "--run", "../run", "--minutes", "60"]) == GOOD
 
 
+def test_rules_of_the_same_name_elsewhere_are_others(place, monkeypatch, capsys):
+    """What lies in the current folder by chance is neither rated nor trained on."""
+    (place / "elsewhere").mkdir()
+    (place / "elsewhere" / "pick.py").write_text(RULES.replace("9", "8"))
+    monkeypatch.chdir(place / "elsewhere")
+    with RunFolder.look(Path("../run")) as run:
+        assert game_of(run).start().data == (9, 0)
+    assert main(["train", "pick.py:Pick", "--run", "../run", "--minutes", "60"]) == USAGE
+    said = f"a run of pick.py:Pick() (rules in {place}/pick.py), not of pick.py:Pick()"
+    assert said in capsys.readouterr().err
+
+
+def test_a_run_knows_its_file_from_any_folder_and_so_does_a_fork(place, monkeypatch):
+    words = ["--set", "most_steps=3", *SETTINGS, "--minutes", "60"]
+    (place / "runs" / "deep").mkdir(parents=True)
+    (place / "forks").mkdir()
+    assert main(["train", "pick.py:Pick", "--run", "runs/deep/x", *words]) == GOOD
+    assert main(["fork", "runs/deep/x", "forks/y"]) == GOOD
+    for folder in ("runs/deep/x", "forks/y"):
+        monkeypatch.chdir(place / folder)
+        with RunFolder.look(Path()) as run:
+            assert game_of(run).name == "Pick"
+            assert name_here(run) == f"{'../' * len(Path(folder).parts)}pick.py:Pick"
+            assert same_game(described(f"{place}/pick.py:Pick", {}), run)
+        monkeypatch.chdir(place)
+        assert main(["train", "pick.py:Pick", "--run", folder, "--set", "most_steps=4", "--minutes", "60"]) == GOOD
+
+
+def test_a_run_that_is_moved_along_with_its_file_goes_on_with_the_copy(place, monkeypatch):
+    shutil.copytree(place, place.parent / "copy")
+    monkeypatch.chdir(place.parent / "copy")
+    with RunFolder.look(Path("run")) as run:
+        assert rules_of(run) == (place.parent / "copy" / "pick.py").resolve()
+    assert trained("pick.py:Pick", "--set", "most_steps=7") == GOOD
+    shutil.move(place.parent / "copy" / "run", place.parent / "alone")
+    with RunFolder.look(place.parent / "alone") as run:
+        assert rules_of(run) == place / "pick.py"
+
+
+def test_a_file_that_is_gone_is_named(place, capsys):
+    (place / "rules").mkdir()
+    shutil.move("pick.py", "rules/pick.py")
+    assert trained("rules/pick.py:Pick") == USAGE
+    assert f"(rules in {place}/pick.py, which is gone), not of rules/pick.py:Pick()" in capsys.readouterr().err
+
+
 def test_a_run_of_another_game_says_both(place, capsys):
     (place / "other.py").write_text(RULES)
     for name, option, said in (
-        ("other.py:Pick", (), "a run of pick.py:Pick(), not of other.py:Pick()"),
-        ("pick.py:Pick", ("--option", "most=3"), "a run of pick.py:Pick(), not of pick.py:Pick(most=3)"),
-        ("pick.py:Pick", ("--interpreted",), "a run of pick.py:Pick(), not of pick.py:Pick(), interpreted"),
+        ("other.py:Pick", (), "not of other.py:Pick()"),
+        ("pick.py:Pick", ("--option", "most=3"), "not of pick.py:Pick(most=3)"),
+        ("pick.py:Pick", ("--interpreted",), "not of pick.py:Pick(), interpreted"),
     ):
         assert trained(name, *option) == USAGE
-        assert said in capsys.readouterr().err
+        told = capsys.readouterr().err
+        assert "a run of pick.py:Pick() (rules in" in told
+        assert said in told
 
 
 def test_a_run_is_looked_at_from_anywhere(place, monkeypatch, capsys):
@@ -102,6 +158,16 @@ def test_a_run_is_not_gone_on_with_when_its_values_would_mean_something_else(pla
     said = capsys.readouterr().err
     assert "low -1.0, not -5.0, high 1.0, not 5.0" in said
     assert "the game has changed since the run in run began; begin one in another folder" in said
+
+
+def test_a_learner_alone_knows_which_game_it_is_for(place, capsys):
+    """Its weights may be of the same sizes as those of the game as it is now."""
+    for model in Path("run/models").iterdir():
+        model.write_bytes(b"damaged")
+    (place / "pick.py").write_text(RULES.replace("(10,), most", "(10,), most\n        self.returns = (-5.0, 5.0)"))
+    assert trained("pick.py:Pick", "--set", "most_steps=9") == BAD_DATA
+    said = capsys.readouterr().err
+    assert "low -1.0, not -5.0, high 1.0, not 5.0: the game has changed" in said
 
 
 def test_every_checkpoint_says_how_full_batches_were(place):
@@ -182,6 +248,7 @@ def test_rating_says_when_all_games_were_played_before_and_how_more_are(place, c
     assert "has played 4 games against each already; --games 8 plays more" in capsys.readouterr().err
     assert main([*words, "8"]) == GOOD
     assert "already" not in capsys.readouterr().err
+    assert main([*words, "9"]) == GOOD  # one that is missing is played as a pair
 
 
 def test_who_plays_alone_beats_nobody_and_is_measured_by_regret(tmp_path, monkeypatch, capsys):
@@ -192,3 +259,70 @@ def test_who_plays_alone_beats_nobody_and_is_measured_by_regret(tmp_path, monkey
     told = capsys.readouterr().err
     assert "yatzy is a game for one player" in told
     assert "anabranch regret yatzy search:simulations=" in told
+
+
+def test_options_are_remembered_as_they_are_sent_to_processes(place):
+    (place / "sized.py").write_text(RULES.replace("most=2", "sizes=(2, 2)").replace(", most", ", sizes[0]"))
+    for steps in (1, 2):
+        done = ab.train(
+            "sized.py:Pick",
+            "run-4",
+            options={"sizes": (2, 2)},
+            settings=[*SMALL, f"most_steps={steps}"],
+            say=lambda words: None,
+        )
+    assert done.step == 2
+
+
+@pytest.mark.parametrize(
+    ("game", "given", "said"),
+    [
+        ("pick.py:Pick", {"method": "muzer"}, "Did you mean 'muzero'"),
+        ("pick.py:Pick", {"options": {"most": np.int64(2)}}, "option most=np.int64(2) cannot be remembered"),
+        ("pick.py:Pick", {"options": {"compiled": False}}, "interpreted=True"),
+        ("pick.py:Pick", {"settings": "most_steps=1"}, "settings are a list of words"),
+        ("pick.py:Pick", {"settings": {"most_steps": 1}}, "settings are a list of words"),
+        ("pick.py:Pick", {"minutes": "3"}, "minutes must be a number, found '3'"),
+        ("__main__:Pick", {}, "put it into a file, or workers=0"),
+        (ab.games.load("tic_tac_toe"), {}, "a run remembers its game by name"),
+    ],
+)
+def test_what_cannot_be_trained_is_refused_before_anything_is_written(game, given, said, place):
+    with pytest.raises(AnabranchError, match=re.escape(said)):
+        ab.train(game, "run-5", **given)
+    assert not Path("run-5").exists()
+
+
+def test_processes_that_play_find_modules_where_this_one_does(place, monkeypatch):
+    """A script's own folder is on its path, and not on theirs."""
+    (place / "scripts").mkdir()
+    shutil.copy("pick.py", "scripts/picking.py")
+    monkeypatch.syspath_prepend(str(place / "scripts"))
+    settings = [word for word in SMALL if word != "workers=0"]
+    done = ab.train("picking:Pick", "run-6", settings=[*settings, "most_steps=2"], workers=1, say=lambda words: None)
+    assert done.whole
+
+
+def test_ratings_that_are_interrupted_lose_nothing(place, monkeypatch):
+    def interrupted(*given):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("anabranch.learn.rating.rate", interrupted)
+    done = ab.train("pick.py:Pick", "run", settings=["most_steps=7"], say=lambda words: None)
+    assert (done.whole, done.rated, done.step) == (False, None, 7)
+
+
+@pytest.mark.parametrize("value", ["word", "5", "[1", '"', True, None, 3, 2.5, [1, "a"], {"a": 1}])
+def test_options_are_said_as_they_are_read(value):
+    assert read_options((option_of("key", value),)) == {"key": value}
+
+
+def test_long_and_empty_names_are_unknown_ones(place, monkeypatch):
+    for name in ("x" * 300, "x" * 5000):
+        with pytest.raises(UnknownNameError):
+            agent_by_name(name)
+        with pytest.raises(UnknownNameError):
+            load(name)
+    monkeypatch.chdir(place / "run")
+    with pytest.raises(UnknownNameError):
+        agent_by_name("")

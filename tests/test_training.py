@@ -31,6 +31,7 @@ import anabranch as ab
 from anabranch.cli import GOOD, INTERRUPTED, USAGE, main
 from anabranch.errors import DataError, UsageError
 from anabranch.learn import checkpoint, loop, patience
+from anabranch.learn.game_of_run import described
 from anabranch.learn.learner import Learner, new_learner, new_net
 from anabranch.learn.loop import Training
 from anabranch.learn.players import InProcess
@@ -42,7 +43,7 @@ from anabranch.learn.settings import TrainConfig
 from anabranch.learn.statistics import calibration
 from anabranch.learn.status import Status
 from anabranch.learn.stopping import Stopping
-from anabranch.learn.train import Changes, described, train
+from anabranch.learn.train import Changes, train
 from anabranch.nets.files import read
 from anabranch.nets.shape import shape_of
 from anabranch.search.settings.mapping import from_pairs
@@ -602,7 +603,7 @@ def test_a_fork_begins_with_the_weights_of_the_other_run(tmp_path, capsys):
     said: list[str] = []
     done = train(tmp_path / "new", SAID, minutes=0.0, say=said.append)
     assert (done.step, done.games) == (0, 0)
-    assert "had its 0 minutes" in said[0]
+    assert "had its 0 min" in said[0]
     capsys.readouterr()
     assert main(["stats", str(tmp_path / "new")]) == GOOD
     assert "no game was committed yet" in capsys.readouterr().out
@@ -688,7 +689,8 @@ def test_ratings_are_none_of_the_minutes_of_a_run(tmp_path, monkeypatch):
 
 def test_what_cannot_be_trained_is_told_before_torch_is_imported():
     code = (
-        "import sys; from pathlib import Path; from anabranch.learn.train import Changes, described, train\n"
+        "import sys; from pathlib import Path; from anabranch.learn.train import Changes, train\n"
+        "from anabranch.learn.game_of_run import described\n"
         "try: train(Path('nowhere'), described(sys.argv[1], {}))\n"
         "except Exception as error: print(type(error).__name__, 'torch' in sys.modules)"
     )

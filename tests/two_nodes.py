@@ -21,10 +21,11 @@ from typing import Any
 from tests.killed import children
 
 import anabranch as ab
+from anabranch.learn.game_of_run import described
 from anabranch.learn.presets import preset
 from anabranch.learn.rating import rated_agent
 from anabranch.learn.run_folder import RunFolder, examine
-from anabranch.learn.train import described, train
+from anabranch.learn.train import train
 
 
 def players(process: int) -> list[int]:

@@ -10,6 +10,7 @@ from typing import Annotated
 from tyro.conf import Positional, UseAppendAction, arg
 
 from anabranch.cli import GOOD
+from anabranch.cli.options import option_of
 from anabranch.cli.search_flags import names_of_training
 from anabranch.cli.show import print_json
 
@@ -37,18 +38,19 @@ class Command:
     def run(self) -> int:
         """Make the folder and say how to train in it."""
         from anabranch.learn.fork import fork
+        from anabranch.learn.game_of_run import name_here
         from anabranch.learn.run_folder import RunFolder
         from anabranch.search.settings.mapping import from_pairs, from_toml
 
         with RunFolder.open(self.run_folder) as run:
-            settings, said = run.config, run.game
+            settings, said, game = run.config, run.game, name_here(run)
         if self.config:
             settings = from_toml(self.config, base=settings)
         settings = from_pairs(self.set, base=settings)
         row = fork(self.run_folder, self.to, model=self.model, config=settings)
-        words = ["anabranch", "train", said["name"], "--run", str(self.to)]
+        words = ["anabranch", "train", game, "--run", str(self.to)]
         for name, value in said["options"].items():
-            words += ["--option", f"{name}={value}"]
+            words += ["--option", option_of(name, value)]
         words += [] if said["compiled"] else ["--interpreted"]
         if self.json:
             print_json({"folder": str(self.to), "model": row, "train": words})

@@ -47,3 +47,13 @@ def read_options(pairs: tuple[str, ...]) -> dict[str, Any]:
         except json.JSONDecodeError:
             options[key] = text
     return options
+
+
+def option_of(key: str, value: Any) -> str:
+    """Return the `key=value` that `read_options` reads as this; a word that is no JSON needs no quotes."""
+    if isinstance(value, str):
+        try:
+            json.loads(value)
+        except json.JSONDecodeError:
+            return f"{key}={value}"
+    return f"{key}={json.dumps(value)}"

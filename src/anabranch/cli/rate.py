@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 import shlex
 from collections import Counter
 from collections.abc import Sequence
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 from tyro.conf import Positional, arg
 
 from anabranch.cli import GOOD, INTERRUPTED
+from anabranch.cli.options import option_of
 from anabranch.cli.output import say
 from anabranch.cli.progress import progress
 from anabranch.cli.show import print_json, print_table
@@ -39,9 +39,9 @@ class Command:
 
     def run(self) -> int:
         """Play what is missing, and print the table."""
+        from anabranch.learn.game_of_run import game_of
         from anabranch.learn.rating import chosen_models, rate
         from anabranch.learn.run_folder import RunFolder
-        from anabranch.learn.train import game_of
 
         with RunFolder.open(self.run_folder, say) as run, progress(f"rating {self.run_folder}") as show:
             given = {name: getattr(self, name) for name in ("games", "simulations")}
@@ -89,15 +89,16 @@ def why_nobody(run: RunFolder, players: int, settings: Rating, models: int) -> s
 
 def regret_command(run: RunFolder, settings: Rating, model: str) -> str:
     """Return the command that measures a model of a run against exact play."""
+    from anabranch.learn.game_of_run import name_here
     from anabranch.learn.train import mix_of
 
     file, thinks = run.folder / model, f"simulations={settings.simulations}"
     who = f"search:{thinks},evaluator={file}{mix_of(run.config.self_play)}"
     if run.config.method == "muzero":
         who = f"plan:{thinks},model={file}"
-    words = ["anabranch", "regret", run.game["name"], who]
+    words = ["anabranch", "regret", name_here(run), who]
     for name, value in run.game["options"].items():
-        words += ["--option", f"{name}={value if isinstance(value, str) else json.dumps(value)}"]
+        words += ["--option", option_of(name, value)]
     return shlex.join(words + ["--interpreted"] * (not run.game["compiled"]))
 
 

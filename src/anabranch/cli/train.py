@@ -17,8 +17,9 @@ from anabranch.cli.output import say
 from anabranch.cli.progress import progress
 from anabranch.cli.search_flags import names_of_training
 from anabranch.cli.show import print_json, print_table
+from anabranch.learn.game_of_run import described
 from anabranch.learn.settings import TrainConfig
-from anabranch.learn.train import Changes, Trained, described, train
+from anabranch.learn.train import Changes, Trained, train
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -130,7 +131,7 @@ class Command(GameFlags):
             words += ["--interpreted"] * self.interpreted
             print(f"to play against it:\n  {shlex.join(words)}")
             words[1:5] = _measured(self.game, agent, done.players)
-            print(f"to measure it:\n  {shlex.join(words)}")
+            print(f"to measure it{', where it can be solved' * (done.players == 1)}:\n  {shlex.join(words)}")
 
 
 def _measured(game: str, agent: str, players: int) -> list[str]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 import inspect
 import json
+import os
 import re
 from pathlib import Path
 from types import FunctionType, ModuleType
@@ -65,7 +66,7 @@ def load(text: str, game: Game | None = None) -> Evaluator:
     if not separator:
         if text.endswith(".py"):
             raise UsageError(f"which evaluator of {shortened(text)}? Name it too, e.g. {shortened(text)}:evaluate")
-        if (weights := newest_weights(Path(text))) is not None:
+        if text and (weights := newest_weights(Path(text))) is not None:
             raise UsageError(f"{shortened(text)} is no evaluator but a run; its newest is evaluator={weights}")
         raise UnknownNameError("evaluator", text, [*BUILT_IN, "best"])
     if where.partition(":")[0].isidentifier() and "=" in member:  # a built-in one, misspelt
@@ -85,7 +86,7 @@ def load(text: str, game: Game | None = None) -> Evaluator:
 
 def newest_weights(run: Path) -> Path | None:
     """Return the newest model's file in the folder of a run; None where there is none."""
-    return max(run.glob("models/*.safetensors"), default=None)
+    return max(run.glob("models/*.safetensors"), default=None) if os.path.isdir(run) else None  # whatever it is named
 
 
 def _refuse_others(text: str, found: Any) -> None:

@@ -77,8 +77,8 @@ class Player:
             return
         import ray
 
+        from anabranch.learn.game_of_run import load_game
         from anabranch.learn.selfplay import Worker
-        from anabranch.learn.train import load_game
         from anabranch.search.settings.config import SearchConfig
         from anabranch.search.settings.mapping import from_mapping
 

@@ -80,9 +80,9 @@ class Training:
         found = self.run.newest_state()
         if found is not None:
             row, weights, state = found
-            checkpoint.read(state, row["state"], self.learner)
             if weights is not None:
                 self._of_this_game(row["file"], weights)
+            checkpoint.read(state, row["state"], self.learner)
             self.learner.mark_good()
             self._saved_step, self._exports, self.score = self.learner.step, row["exports"], row["score"]
         elif self.run.ledger.rows["models"]:

@@ -44,7 +44,7 @@ class Process:
             [sys.executable, "-m", "anabranch.learn.worker"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            env={**os.environ, **dict.fromkeys(POOLS, "1")},
+            env={**os.environ, **dict.fromkeys(POOLS, "1"), "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
             process_group=0,  # Ctrl-C is for the learner, also while a process that plays is importing
         )
         self._news = news

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from statistics import fmean
 from typing import Any
 
@@ -108,8 +108,8 @@ def rate(
         names = (model_name(model), other if isinstance(other, str) else model_name(other))
         missing = settings.games - sum(known[names])
         if missing > 0:  # other openings and dice than in the matches before
-            more = replace(settings, games=missing)
-            run.add("ratings", _played(run, game, more, model, other, names, len(known[names]), say))
+            played = _played(run, game, settings, model, other, names, missing, len(known[names]), say)
+            run.add("ratings", played)
     return table(run, by, anchors[0])
 
 
@@ -120,6 +120,7 @@ def _played(
     model: int,
     other: int | str,
     names: tuple[str, str],
+    games: int,
     seed: int,
     say: Say,
 ) -> dict[str, Any]:
@@ -130,9 +131,9 @@ def _played(
     def tell(so_far: Progress) -> None:
         say(f"rating {names[0]} against {names[1]}: {so_far.done} of {so_far.games} games")
 
-    found = match(game, first, second, games=settings.games, seed=seed, progress=tell)
-    games = [{"pair": g.pair, "seats": list(g.seats), "returns": list(g.returns)} for g in found.records]
-    return {"agents": list(names), "settings": played_by(settings), "games": games}
+    found = match(game, first, second, games=games, seed=seed, progress=tell)
+    rows = [{"pair": g.pair, "seats": list(g.seats), "returns": list(g.returns)} for g in found.records]
+    return {"agents": list(names), "settings": played_by(settings), "games": rows}
 
 
 def played_by(settings: Settings) -> dict[str, Any]:

@@ -83,7 +83,7 @@ class Reanalysis:
             decisions[game][t] = replace(decisions[game][t], **found.recorded(seats_of(each.state), version))
         for kept, changed in zip(chosen, decisions, strict=True):
             kept.record = replace(kept.record, decisions=tuple(changed))
-            kept.oldest = version
+            kept.oldest = self._oldest(kept.record)
             self.replay.renew(kept.first, kept.record)
         self.count += len(positions)
         self._owed -= len(positions)

@@ -11,12 +11,12 @@ import numpy as np
 from anabranch.errors import AnabranchError, reason
 from anabranch.game.game import Game
 from anabranch.learn.decided import decided_before
+from anabranch.learn.game_of_run import game_of
 from anabranch.learn.rating import played_by, table
 from anabranch.learn.records import GameRecord
 from anabranch.learn.run_folder import RunFolder
 from anabranch.learn.settings import SelfPlay
 from anabranch.learn.status import shown_fill
-from anabranch.learn.train import game_of
 
 MOST_SHARDS = 8  # the newest ones, of which games are read
 

@@ -10,10 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from anabranch import games
 from anabranch.errors import MissingExtraError, UsageError
 from anabranch.game.game import Game
 from anabranch.learn.fates import auxiliary_shapes
+from anabranch.learn.game_of_run import load_game, named, placed, rules_of, same_game
 from anabranch.learn.presets import preset, takes_turns
 from anabranch.learn.run_folder import RunFolder
 from anabranch.learn.settings import Method, SelfPlay, TrainConfig
@@ -69,47 +69,6 @@ class Changes:
             raise
 
 
-def load_game(said: dict[str, Any], beside: Path | None = None) -> Game:
-    """Make a game from what `RunFolder.game` remembers; its file may also be where it lay `beside` the run's folder."""
-    name, file = said["name"], _file_of(said["name"])
-    if beside is not None and file is not None and not file.exists() and (beside / file).exists():
-        name = str(beside / name)
-    return games.load(name, compiled=said["compiled"], **said["options"])
-
-
-def game_of(run: RunFolder) -> Game:
-    """Return the game of a run, from whichever folder it is looked at."""
-    return load_game(run.game, run.folder.parent)
-
-
-def _file_of(name: str) -> Path | None:
-    """Return the file in a game's name, if it is one of `path/to/file.py:Name`."""
-    path, separator, _ = name.rpartition(":")
-    return Path(path) if separator and path.endswith(".py") else None
-
-
-def same_game(said: Mapping[str, Any], run: RunFolder) -> bool:
-    """Whether a game is that of a run: a file may be named by another path."""
-    if {**said, "name": ""} != {**run.game, "name": ""}:
-        return False
-    here, there = _file_of(said["name"]), _file_of(run.game["name"])
-    if here is None or there is None:
-        return bool(said["name"] == run.game["name"])
-    places = [(folder / there).resolve() for folder in (Path(), run.folder.parent)]
-    return here.resolve() in places and said["name"].rpartition(":")[2] == run.game["name"].rpartition(":")[2]
-
-
-def named(said: Mapping[str, Any]) -> str:
-    """Return a game's name and options, as a message says them."""
-    options = ", ".join(f"{key}={value}" for key, value in said["options"].items())
-    return f"{said['name']}({options})" + ("" if said["compiled"] else ", interpreted")
-
-
-def described(name: str, options: dict[str, Any], *, compiled: bool = True) -> dict[str, Any]:
-    """Return what makes a game again, as a run remembers it."""
-    return {"name": name, "options": options, "compiled": compiled}
-
-
 def train(
     folder: Path,
     said: dict[str, Any],
@@ -161,7 +120,7 @@ def train(
             training = Training(run, game, settings, progress)
             if training.done:
                 say(
-                    f"the run has had its {settings.minutes:g} min; more minutes train it on, "
+                    f"the run has had its {settings.minutes:g} min; more of them train it on, "
                     f"e.g. --minutes {settings.minutes + max(1.0, settings.minutes):g}"
                     if training.seconds >= 60.0 * settings.minutes
                     else f"the run has made its {settings.most_steps} steps; most_steps is how many there may be"
@@ -169,8 +128,11 @@ def train(
             whole = training.train(lambda *given: _players(game, said, settings, say, *given), stop)
             rated, seconds = None, training.seconds  # ratings are none of a run's minutes
             if whole:
-                with stop.interruptibly():
-                    rated = rate(run, game, settings.rating, chosen_models(run, settings.rating.models), progress)
+                try:
+                    with stop.interruptibly():
+                        rated = rate(run, game, settings.rating, chosen_models(run, settings.rating.models), progress)
+                except KeyboardInterrupt:  # all is on disk, matches too that were finished
+                    whole = False
         finally:
             torch.set_num_threads(threads)
         return Trained(
@@ -273,12 +235,14 @@ def opened(
 ) -> RunFolder:
     """Begin a run of wanted settings; without them open the one that is there, of this game and as `config` says."""
     if wanted is not None:
-        return RunFolder.create(folder, said, wanted, say)
+        return RunFolder.create(folder, placed(said, folder), wanted, say)
     run = RunFolder.open(folder, say)
     try:
         if not same_game(said, run):
+            rules = rules_of(run)
+            file = "" if rules is None else f" (rules in {rules}" + (")" if rules.is_file() else ", which is gone)")
             raise UsageError(
-                f"{folder} has a run of {named(run.game)}, not of {named(said)}; name another folder by --run"
+                f"{folder} has a run of {named(run.game)}{file}, not of {named(said)}; name another folder"
             )
         if config.method not in (None, run.config.method):
             raise UsageError(

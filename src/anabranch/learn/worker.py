@@ -24,11 +24,11 @@ from anabranch.evaluate.native import Rollout
 from anabranch.evaluate.onnx import Onnx
 from anabranch.evaluate.torch import Torch
 from anabranch.game.game import Game
+from anabranch.learn.game_of_run import load_game
 from anabranch.learn.messages import ERROR, GAMES, NEWS, NUMBERS, SETUP, WEIGHTS, receive, send
 from anabranch.learn.records import GameRecord, write_shard
 from anabranch.learn.selfplay import Worker
 from anabranch.learn.settings import TrainConfig
-from anabranch.learn.train import load_game
 from anabranch.search.settings.config import SearchConfig
 from anabranch.search.settings.mapping import from_mapping
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib
 import json
+import os
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
@@ -74,8 +75,8 @@ def agent_by_name(text: str, game: Game | None = None) -> Agent:
 def refuse_weights(text: str) -> None:
     """Say how to name who plays with the newest weights of a run, if this is its folder, or with those of a file."""
     path = Path(text)
-    weights = path if path.suffix == ".safetensors" and path.is_file() else newest_weights(path)
-    if weights is not None:
+    weights = path if path.suffix == ".safetensors" and os.path.isfile(path) else newest_weights(path)
+    if text and weights is not None:
         raise UsageError(
             f"{shortened(text)} is no agent; write search:simulations=200,evaluator={weights}, or plan:model={weights} "
             f"where the rules were learnt too"

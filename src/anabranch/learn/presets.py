@@ -222,8 +222,8 @@ def learnt_rules(name: str, shape: Shape) -> TrainConfig:
     simulations = 24 if shape.actions <= 9 else 32 if shape.actions <= 32 else 64
     cells = board and small and shape.actions == rows * columns > 9  # too many lines for a perceptron to find soon
     drops = board and small and shape.actions == columns > 4  # one action a column, as in connect four
-    few = cells or drops
-    tower = (board and not small) or few
+    large = board and not small  # a step costs much, and games are long: fewer of random play say as much
+    tower = cells or drops or large
     simulations = 32 if drops else simulations
     return TrainConfig(
         method="muzero",
@@ -235,19 +235,24 @@ def learnt_rules(name: str, shape: Shape) -> TrainConfig:
         net=Net(
             architecture="world_tower" if tower else "world_mlp",
             channels=32,
-            blocks=1 if cells else 2 if drops else 3,
+            blocks=1 if cells else 2,
             width=128 if small else 256,
             latent=64 if small else 128,
             bins=21 if shape.bounded else BINS if shape.high - shape.low > WIDE else 1,
         ),
         self_play=SelfPlay(
-            abreast=64, half_life=6.0, openings=0.5, opening_plies=6, late_temperature=0.5, random_games=640
+            abreast=64,
+            half_life=6.0,
+            openings=0.5,
+            opening_plies=6,
+            late_temperature=0.5,
+            random_games=128 if large else 640,
         ),
         replay=Replay(window=20_000, least=2_000, endings=0.4),
         targets=Targets(mix=1.0, steps=None if shape.bounded else 10),
         learner=Learner(
-            batch=128 if few else 256,
-            reuse=8.0 if drops else 32.0,
+            batch=128 if tower else 256,
+            reuse=8.0 if drops or large else 32.0,
             warm_up=100,
             steps=MUZERO_STEPS.get(name, 8_000),
             rate=3e-3,
@@ -255,7 +260,7 @@ def learnt_rules(name: str, shape: Shape) -> TrainConfig:
             average=0.99,
             value_weight=0.25,  # ends and legal actions were learnt faster than at 1
         ),
-        unroll=Unroll(steps=3 if few else 5, reward=5.0, end=5.0),
+        unroll=Unroll(steps=3 if tower else 5, reward=5.0, end=5.0),
         export=Export(every=50, checkpoints=8),
         rating=Rating(simulations=simulations),
         minutes=MUZERO_MINUTES.get(name, 10.0),

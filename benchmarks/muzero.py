@@ -135,6 +135,8 @@ def trained(name: str, folder: Path, flags: argparse.Namespace) -> ab.Game:
     config = dataclasses.replace(config, seed=flags.seed, minutes=flags.minutes, most_steps=flags.steps)
     config = from_pairs(["rating.models=0", *flags.set], base=config)
     clock = folder.with_suffix(".clock")
+    if not folder.exists():
+        clock.unlink(missing_ok=True)  # of a run that was taken away
     earlier = [json.loads(line)[1] for line in clock.read_text().splitlines()] if clock.exists() else [0.0]
     begun, last = time.process_time() - earlier[-1], [0.0]
     stop = until(flags.cpu_minutes - earlier[-1] / 60)

@@ -147,7 +147,12 @@ def endings(game: ab.Game) -> Sets:
     return frozen_positions(game, 300)
 
 
-SHORT = ("teacher.positions=5000", "learner.warm_up=100", "learner.steps=500")
+BEFORE = (
+    "net.channels=32",
+    "learner.reuse=6",
+    "self_play.keep=graph",
+)  # what the preset had until its table decided it
+SHORT = ("teacher.positions=5000", "learner.warm_up=100", "learner.steps=500", *BEFORE)
 BRIEF = ("learner.batch=256", "learner.warm_up=50", "learner.steps=500", "replay.least=1000", "export.evaluator=torch")
 STUDIES = {
     GAME: Study(GAME, {}, said(*SHORT), VARIANTS, "search:simulations=1000,c=3", SIMULATIONS, stored, "ablations"),

@@ -187,16 +187,20 @@ def main(words: Sequence[str] | None = None) -> list[measure.Row]:
     parser.add_argument("--simulations", type=int, default=64)
     parser.add_argument("--moves", type=int, default=6)
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--channels", type=int, default=32)
-    parser.add_argument("--blocks", type=int, default=5)
+    parser.add_argument("--channels", type=int, help="as the preset has if not given")
+    parser.add_argument("--blocks", type=int)
     parser.add_argument("--seconds", type=float, default=4.0, help="of the worker's rounds")
     parser.add_argument("--worker", action="store_true", help="nothing but the worker of training")
     parser.add_argument("--write", action="store_true", help="the worker's rows into docs/training.md")
     asked = parser.parse_args(words)
+    from anabranch.learn.presets import preset
+
     game = ab.games.load("connect_four")
+    usual = preset(game).net
+    sizes = {"channels": asked.channels or usual.channels, "blocks": asked.blocks or usual.blocks}
     with tempfile.TemporaryDirectory() as folder:
         whole, model = Path(folder, "tower.onnx"), Path(folder, "eight_bits.onnx")
-        net = ab.nets.make("tower", game, channels=asked.channels, blocks=asked.blocks).eval()
+        net = ab.nets.make("tower", game, **sizes).eval()
         ab.to_onnx(net, game, whole)
         ab.quantise(whole, model, game)
         depths = () if asked.worker else (1, 2)

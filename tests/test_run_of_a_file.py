@@ -53,7 +53,9 @@ class Pick(ab.ObjectGame):
 SMALL = (*TINY, "net.architecture=mlp", "net.width=8", "rating.models=0")
 SETTINGS = [word for pair in SMALL for word in ("--set", pair)]
 
-ALONE = [word for pair in (*SMALL, "learner.batch=8", "replay.least=8") for word in ("--set", pair)]
+ALONE = [
+    word for pair in (*SMALL, "learner.batch=8", "replay.least=8", "rating.positions=0") for word in ("--set", pair)
+]
 
 
 @pytest.fixture

@@ -126,12 +126,12 @@ class Command(GameFlags):
         if models:
             plans = done.method == "muzero"
             agent = f"plan:model={models[-1]}" if plans else f"search:simulations=200,evaluator={models[-1]}{done.mix}"
-            words = ["anabranch", "play", self.game, "--agent", agent]
-            words += [word for pair in self.option for word in ("--option", pair)]
-            words += ["--interpreted"] * self.interpreted
-            print(f"to play against it:\n  {shlex.join(words)}")
-            words[1:5] = _measured(self.game, agent, done.players)
-            print(f"to measure it{', where it can be solved' * (done.players == 1)}:\n  {shlex.join(words)}")
+            more = [word for pair in self.option for word in ("--option", pair)]
+            more += ["--interpreted"] * self.interpreted
+            measure = ["anabranch", *_measured(self.game, agent, done.players), *more]
+            print(f"to measure it{', where it can be solved' * (done.players == 1)}:\n  {shlex.join(measure)}")
+            play = ["anabranch", "play", self.game, "--agent", agent, *more]
+            print(f"to play against it:\n  {shlex.join(play)}")
 
 
 def _measured(game: str, agent: str, players: int) -> list[str]:

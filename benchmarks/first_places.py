@@ -19,7 +19,7 @@ import measure  # noqa: F401  (first: it limits threads)
 import pages
 
 import anabranch as ab
-from anabranch.learn.game_of_run import load_game
+from anabranch.learn.game_of_run import game_of
 from anabranch.learn.rating import chosen_models, rated_agent
 from anabranch.learn.run_folder import RunFolder
 from anabranch.play.interval import interval
@@ -57,7 +57,7 @@ def main() -> None:
     rollouts = f"search:simulations={flags.simulations}"
     lines = []
     with RunFolder.open(flags.run) as run:
-        game, muzero = load_game(run.game), run.config.method == "muzero"
+        game, muzero = game_of(run), run.config.method == "muzero"
         think = run.config.rating.simulations if muzero else flags.simulations
         lines.append(["rollouts", "", "", rollouts, *row(game, rollouts, rollouts, flags.games)])
         print(lines[-1], flush=True)

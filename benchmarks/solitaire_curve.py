@@ -26,7 +26,7 @@ import anabranch as ab
 from anabranch.evaluate.batch import Batch
 from anabranch.games.scores import UPPER
 from anabranch.learn.export import exported
-from anabranch.learn.game_of_run import load_game
+from anabranch.learn.game_of_run import game_of
 from anabranch.learn.run_folder import RunFolder
 from anabranch.nets.files import read
 from anabranch.search.exact.oracle import EQUAL
@@ -110,7 +110,7 @@ def main() -> None:
     parser.add_argument("--write", action="store_true", help="into docs/training.md")
     flags = parser.parse_args()
     with RunFolder.open(flags.run) as run:
-        config, game = run.config, load_game(run.game)
+        config, game = run.config, game_of(run)
         models = run.ledger.rows["models"]
         chosen = models[flags.every - 1 :: flags.every]
         chosen += [] if chosen and chosen[-1] is models[-1] else [models[-1]]

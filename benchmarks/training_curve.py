@@ -23,7 +23,7 @@ from anabranch.draw.chart import Series, chart
 from anabranch.learn.evaluation import scored
 from anabranch.learn.export import exported, mixed
 from anabranch.learn.frozen_set import frozen_positions, stored
-from anabranch.learn.game_of_run import load_game
+from anabranch.learn.game_of_run import game_of
 from anabranch.learn.learner import new_net
 from anabranch.learn.run_folder import RunFolder
 from anabranch.learn.settings import TrainConfig
@@ -57,7 +57,7 @@ def main() -> None:
     parser.add_argument("--write", action="store_true", help="into docs/training.md")
     flags = parser.parse_args()
     with RunFolder.open(flags.run) as run:
-        config, game = run.config, load_game(run.game)
+        config, game = run.config, game_of(run)
         models = run.ledger.rows["models"]
         chosen = models[flags.every - 1 :: flags.every]
         chosen += [] if chosen and chosen[-1] is models[-1] else [models[-1]]

@@ -10,7 +10,7 @@ from typing import Annotated
 from tyro.conf import Positional, UseAppendAction, arg
 
 from anabranch.cli import GOOD
-from anabranch.cli.options import option_of
+from anabranch.cli.options import flags_of
 from anabranch.cli.search_flags import names_of_training
 from anabranch.cli.show import print_json
 
@@ -48,10 +48,7 @@ class Command:
             settings = from_toml(self.config, base=settings)
         settings = from_pairs(self.set, base=settings)
         row = fork(self.run_folder, self.to, model=self.model, config=settings)
-        words = ["anabranch", "train", game, "--run", str(self.to)]
-        for name, value in said["options"].items():
-            words += ["--option", option_of(name, value)]
-        words += [] if said["compiled"] else ["--interpreted"]
+        words = ["anabranch", "train", game, "--run", str(self.to), *flags_of(said)]
         if self.json:
             print_json({"folder": str(self.to), "model": row, "train": words})
         else:

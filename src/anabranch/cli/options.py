@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any
 
@@ -47,6 +48,12 @@ def read_options(pairs: tuple[str, ...]) -> dict[str, Any]:
         except json.JSONDecodeError:
             options[key] = text
     return options
+
+
+def flags_of(said: Mapping[str, Any]) -> list[str]:
+    """Return the flags that make a game which a run remembers again, beside its name."""
+    options = [word for name, value in said["options"].items() for word in ("--option", option_of(name, value))]
+    return options if said["compiled"] else [*options, "--interpreted"]
 
 
 def option_of(key: str, value: Any) -> str:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 from tyro.conf import Positional, arg
 
 from anabranch.cli import GOOD, INTERRUPTED
-from anabranch.cli.options import option_of
+from anabranch.cli.options import flags_of
 from anabranch.cli.output import say
 from anabranch.cli.progress import progress
 from anabranch.cli.show import print_json, print_table
@@ -96,10 +96,7 @@ def regret_command(run: RunFolder, settings: Rating, model: str) -> str:
     who = f"search:{thinks},evaluator={file}{mix_of(run.config.self_play)}"
     if run.config.method == "muzero":
         who = f"plan:{thinks},model={file}"
-    words = ["anabranch", "regret", name_here(run), who]
-    for name, value in run.game["options"].items():
-        words += ["--option", option_of(name, value)]
-    return shlex.join(words + ["--interpreted"] * (not run.game["compiled"]))
+    return shlex.join(["anabranch", "regret", name_here(run), who, *flags_of(run.game)])
 
 
 def played_already(run: RunFolder, settings: Rating, models: Sequence[int]) -> str:
